@@ -21,7 +21,7 @@ help:
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
 	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
 	@echo "make fuzz       give changed files to every reader for some time (MINUTES=10 ARGS=judgments)"
-	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
+	@echo "make soak       a server for half an hour: load, slow and huge clients, 10,000 connections, bad models (ARGS='--minutes 1')"
 	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"
 	@echo "make clean      remove .venv and all caches"
 

@@ -73,9 +73,10 @@ def _postgres(folder: Path) -> Callable[[str], list[str]]:
 
 
 def _tantivy(folder: Path) -> Callable[[str], list[str]]:
-    ask_tantivy.load(folder.parent / "indexes", folder / "search")
-    engine = ask_tantivy.open_engine(folder.parent / "indexes", folder / "search")
-    recipe = Recipe.read(folder / "search")
+    place = folder.parent / "indexes"
+    subprocess.run([sys.executable, folder / "run.py", place, "load"], check=True, capture_output=True)
+    engine = ask_tantivy.open_engine(place / "current/search")
+    recipe = Recipe.read(place / "current/search")
     return lambda query: [doc for doc, _ in answer(engine, recipe, query)]
 
 

@@ -243,6 +243,18 @@ def correct(
     return {"query": text, "correction": correction and correction.query, "confidence": sure}
 
 
+def complete_each(found: suggestions.Suggestions, texts: Sequence[str], k: int = 10) -> list[Answer]:
+    """Return the completions of several texts, in their order."""
+    return [complete(found, text, k) for text in texts]
+
+
+def correct_each(
+    found: suggestions.Suggestions, texts: Sequence[str], min_confidence: float = suggestions.MIN_CONFIDENCE
+) -> list[Answer]:
+    """Return the corrections of several queries, in their order."""
+    return [correct(found, text, min_confidence) for text in texts]
+
+
 def describe(path: str | Path) -> dict[str, Any]:
     """Describe the graph or model in a directory: what `coclick info` shows."""
     source = Artefact(path)

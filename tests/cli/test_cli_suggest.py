@@ -1,6 +1,8 @@
 """`coclick suggest`: build, complete, correct, and what is refused."""
 
 import json
+import subprocess
+import sys
 
 import planted
 from coclick import Suggestions
@@ -23,6 +25,26 @@ def test_from_a_graph_to_suggestions(run, graph, tmp_path):
     assert answer == {"query": query, "correction": None, "confidence": None}
     assert "suggestion index" in run("info", out).out
     assert run("verify", out).out == "sound\n"
+
+
+def test_many_texts_at_once(run, graph, tmp_path):
+    out, texts = tmp_path / "suggestions", tmp_path / "texts.tsv"
+    run("suggest", "build", graph, "-o", out)
+    query = next(iter(planted.TOPICS))
+    texts.write_text(f"1\t{query[:3]}\n2\t{query}\n")
+    opened = Suggestions.open(out)
+    found = json.loads(run("suggest", "complete", out, "--queries", texts, "--json").out)
+    assert [one["text"] for one in found] == [query[:3], query]
+    assert found[0]["completions"] == [one._asdict() for one in opened.complete(query[:3])]
+    assert query in run("suggest", "complete", out, "--queries", texts).out
+    found = json.loads(run("suggest", "correct", out, "--queries", texts, "--json").out)
+    assert [one["query"] for one in found] == [query[:3], query]
+    assert run("suggest", "correct", out, "--queries", texts).out.splitlines()[1] == f"{query}\t\t"
+    command = [sys.executable, "-m", "coclick", "suggest", "correct", str(out), "--queries", "-"]
+    done = subprocess.run(command, input=f"{query}\n", capture_output=True, text=True, check=True)
+    assert done.stdout == f"{query}\t\t\n"
+    assert "one text and many at once" in run("suggest", "correct", out, "a", "--queries", texts).err
+    assert "give a query" in run("suggest", "correct", out).err
 
 
 def test_what_exists_is_replaced_only_with_force(run, graph, tmp_path):

@@ -18,6 +18,7 @@ from coclick.evaluation.measures import MEASURES
 from coclick.evaluation.protocol import ModelResult, Protocol
 from coclick.evaluation.separability import POINTS, separability
 from coclick.graph.click_graph import ClickGraph
+from failing.shop_log import Log
 
 EVIL = "</script><script>window.broken = true</script><b>query"
 EVIL_TITLE = '<img src=x onerror="window.broken = true"> & <i>title</i>'
@@ -55,8 +56,18 @@ def written(board, tmp_path_factory):
         "recommendation": {"model": "clicks", "reason": "it ranks best"},
         "left_out": {"ctr": "needs <i>impressions</i>"},
     }
-    report.write_report(board, path, {**board.to_dict(), **advice})
+    report.write_report(board, path, {**board.to_dict(), **advice}, failing())
     return path
+
+
+def failing():
+    """What `find_failing` returns of 21 clusters of five queries."""
+    fix = {"kind": "synonym", "sentence": "synonym: couch → sofa", "reason": "<i>12</i> moves", "rule": "a1"}
+    fix["command"] = "coclick rules GRAPH"
+    examples = [{"query": text} for text in (EVIL, "two", "three", "four", "five")]
+    cluster = {"name": EVIL, "queries": 5, "searches": 2000, "failed": 12, "kinds": {"no_results": 5}}
+    clusters = [{**cluster, "fix": fix, "examples": examples}] * 21
+    return {"clusters": clusters, "counted": "searches", "failing": {"queries": 105, "searches": 42_000}}
 
 
 @pytest.fixture
@@ -206,8 +217,8 @@ def test_separability_of_equal_scores():
 
 def test_browser_draws_every_section(page):
     titles = page.locator("section > h2").all_inner_texts()
-    assert len(titles) == 7
-    assert page.locator("nav a").count() == 7
+    assert len(titles) == 8
+    assert page.locator("nav a").count() == 8
     assert page.locator("#leaderboard tbody tr").count() == 2
     assert page.locator("#leaderboard .whisker").count() == 6
     assert page.locator("#significance tbody td b").all_inner_texts() == ["+0.167", "−0.167"], "(1 − ½) / 3"
@@ -217,6 +228,18 @@ def test_browser_draws_every_section(page):
     assert page.locator("#importance .feature").all_inner_texts() == ["<u>clicks</u>\n100", "bm25\n50"]
     assert "clicks: it ranks best" in page.locator("#recommendation").inner_text()
     assert "3" in page.locator(".facts").inner_text()
+
+
+def test_failing_queries_are_a_short_section(page):
+    rows = page.locator("#failing tbody tr")
+    assert rows.count() == report.MAX_CLUSTERS == 20
+    cells = rows.first.locator("th, td").all_inner_texts()
+    shown = EVIL if len(EVIL) <= 80 else EVIL[:79] + "…"
+    assert cells[0] == f"{shown}\ntwo, three, four"
+    assert cells[1:] == ["5", "2,000", "12", "no results", "synonym: couch → sofa\n<i>12</i> moves"]
+    text = page.locator("#failing").inner_text()
+    assert "105 queries with 42,000 searches fail" in text and "of 21" in text
+    assert text.count("Ship with coclick rules GRAPH") == 1
 
 
 def test_markup_is_shown_as_text(page):
@@ -352,6 +375,22 @@ def test_evaluate_writes_the_page(files):
     data = embedded(files / "page.html")
     assert [model["name"] for model in data["models"]] == ["clicks"]
     assert "recommendation" not in data
+    assert "failing" not in data, "the log has no sessions"
+
+
+def test_the_page_of_a_log_with_sessions_has_failing_queries(tmp_path):
+    log = Log()
+    for _ in range(12):
+        log.session(("couch", ""), ("sofa", "sofa-1"))
+        log.session(("sofa", "sofa-1"))
+    graph = log.build(tmp_path).artefact.path
+    (tmp_path / "qrels.tsv").write_text("sofa\tsofa-1\t1\n")
+    given = ["evaluate", graph, "--qrels", tmp_path / "qrels.tsv", "--models", "clicks"]
+    result = invoke(*given, "--html", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    found = embedded(tmp_path / "page.html")["failing"]
+    assert (found["queries"], found["searches"], found["all_clusters"]) == (1, 12, 1)
+    assert found["clusters"][0]["fix"]["sentence"] == "synonym: couch → sofa"
 
 
 @pytest.mark.slow

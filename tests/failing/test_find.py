@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rare_words
-from coclick import ClickGraph, cli, create
+from coclick import ClickGraph, Suggestions, cli, create, find_rules
 from coclick.errors import UserError
 from coclick.failing import KINDS, describe_fix, find_failing
 from coclick.failing.page import render_page
@@ -82,21 +82,72 @@ def test_each_has_the_fix_that_would_help(found):
         "unobtainium ring": "missing document",
         "weird vase": "missing document",
         "couch": "synonym: couch → sofa",
-        "red lmap": "spelling: red lmap → red lamp",
+        "red lmap": "spelling: lmap → lamp",
         "vague thing": "review the ranking",
     }
-    reason = queries_of(found)["couch"]["fix"]["reason"]
-    assert reason.startswith("“sofa”: 12 of 12 searches went on to it, and 100% of its")
+
+
+def test_fixes_are_the_rules_and_corrections_of_the_log(log, found, tmp_path):
+    """With the evidence and the id that the review file has, and the command that ships it."""
+    graph = log.build(tmp_path)
+    rules = {rule.left: rule for rule in find_rules(graph, replay=False)}
+    for query, word in (("couch", "couch"), ("red lmap", "lmap")):
+        fix = queries_of(found)[query]["fix"]
+        assert (fix["from"], fix["to"], fix["rule"]) == (word, rules[word].right, rules[word].id)
+        # 12 of 12: Wilson's interval begins at 12 / (12 + 1.96²)
+        expected = "100% of 12 searches that went on support it (95 % interval 76% to 100%)"
+        assert fix["reason"] == expected
+        assert fix["command"] == "coclick rules GRAPH --to FORMAT -o FILE --review review.tsv"
+    assert queries_of(found)["weird vase"]["fix"]["command"] == ""
+
+
+def test_a_correction_of_the_search_box_is_a_fix(tmp_path):
+    """Nobody types it right afterwards, so there is no rule; did-you-mean knows the word."""
+    log = Log()
+    for i in range(40):
+        log.session((f"headphones {'abcd'[i % 4] * 3}", "phones"))
+        log.session(("headphones", "phones"))
+    for _ in range(9):
+        log.session("headphnoes")
+    graph = log.build(tmp_path)
+    fix = queries_of(find_failing(graph, "cos_clicks"))["headphnoes"]["fix"]
+    correction = Suggestions.build(graph).correct("headphnoes")
+    assert (fix["kind"], fix["to"], correction.query) == ("spelling", "headphones", "headphones")
+    assert fix["reason"].endswith(f"a confidence of {correction.confidence:.2f}")
+    assert fix["command"] == "coclick suggest build GRAPH -o DIR"
+
+
+def test_words_that_people_leave_out(tmp_path):
+    log = Log()
+    for _ in range(9):
+        for query in ("sofa", "lamp"):
+            log.session((f"cheap {query}", ""), (query, query))
+            log.session((query, query))
+    fixes = queries_of(find_failing(log.build(tmp_path), "cos_clicks"))
+    assert {query: describe_fix(row["fix"]) for query, row in fixes.items()} == {
+        "cheap sofa": "leave out: cheap",
+        "cheap lamp": "leave out: cheap",
+    }
+
+
+def test_a_better_wording_that_few_people_typed_is_named(tmp_path):
+    log = Log()
+    for i in range(9):
+        log.session(("red cot", ""), *([("red bed", "bed")] if i < 2 else []))
+        log.session(("red bed", "bed"))
+    [row] = queries_of(find_failing(log.build(tmp_path), "cos_clicks")).values()
+    assert row["fix"]["kind"] == "review"
+    assert row["fix"]["reason"] == "“red bed” is clicked, but too few people say so for a rule"
 
 
 def test_a_document_with_most_clicks_is_pinned(tmp_path):
     log = Log()
-    for i in range(20):
-        log.session(("desk", "desk-7" if i < 4 else ""))
+    for i in range(60):
+        log.session(("desk", "desk-7" if i < 12 else ""))
         log.session(("pen", "pen"))
     [row] = queries_of(find_failing(log.build(tmp_path), "cos_clicks")).values()
     assert (row["kinds"], row["fix"]["kind"], row["fix"]["doc"]) == (["abandoned"], "pin", "desk-7")
-    assert row["fix"]["reason"] == "4 of its 4 clicks are on this document"
+    assert row["fix"]["reason"] == "100% of 12 clicks support it (95 % interval 76% to 100%)"
 
 
 def test_similar_wordings_are_one_cluster(tmp_path):
@@ -180,7 +231,7 @@ def test_listed_queries_have_the_counts_of_a_naive_recount(tmp_path_factory, ses
 
 def test_the_page_is_self_contained_and_shows_markup_as_text(found, tmp_path):
     page = render_page(found)
-    for words in ("unobtainium ring", "synonym: couch → sofa", "spelling: red lmap → red lamp"):
+    for words in ("unobtainium ring", "synonym: couch → sofa", "spelling: lmap → lamp"):
         assert words in page
     assert "http://" not in page and "https://" not in page and "<script" not in page
     log = Log()
@@ -207,6 +258,7 @@ def test_the_command_prints_and_writes(log, tmp_path, capsys, monkeypatch):
     assert not end.value.code
     printed = capsys.readouterr().out
     assert "couch → sofa" in printed and "never_clicked" in printed
+    assert f"coclick rules {graph.artefact.path} --to FORMAT" in printed.replace("\n", " ")
     assert "unobtainium ring" in (tmp_path / "f.html").read_text()
     monkeypatch.setattr(sys, "argv", [*command, "--json"])
     with pytest.raises(SystemExit):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coclick.failing.reformulations import edit_distance, is_rewording, is_typo
+from coclick.failing.reformulations import is_rewording, is_typo
+from coclick.rules.spelling import edit_distance
 
 
 @pytest.mark.parametrize(

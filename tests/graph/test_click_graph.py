@@ -91,12 +91,12 @@ def with_last(table, column, value):
 @pytest.mark.parametrize(
     ("table", "column", "value", "wrong"),
     [
-        ("pairs", "docs", 40, "a document is out of bounds"),  # there are 40: 0 … 39
-        ("pairs", "indptr", 3, "row pointers do not match its rows"),
-        ("pairs", "indptr", 10**6, "a column does not have as many entries"),
-        ("daily", "indptr", 0, "row pointers do not match its rows"),
-        ("daily", "position_indptr", 10**6, "a column does not have as many entries"),
-        ("skips", "skipped", -1, "a document is out of bounds"),
+        ("pairs", "docs", 40, "a number of docs is out of bounds"),  # there are 40: 0 … 39
+        ("pairs", "indptr", 3, "row pointers do not ascend"),
+        ("pairs", "indptr", 10**6, "row pointers do not ascend"),
+        ("daily", "indptr", 0, "row pointers do not ascend"),
+        ("daily", "position_indptr", 10**6, "row pointers do not ascend"),
+        ("skips", "skipped", -1, "a number of docs is out of bounds"),
     ],
 )
 def test_verify_checks_the_history(tmp_path, table, column, value, wrong):

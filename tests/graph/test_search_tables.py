@@ -39,10 +39,10 @@ def test_they_are_saved_and_opened(tmp_path, graph):
 @pytest.mark.parametrize(
     ("table", "column", "value", "wrong"),
     [
-        ("followups", "next", 3, "a query is out of bounds"),
-        ("followups", "next", -1, "a query is out of bounds"),
-        ("followups", "indptr", 9, "a column does not have as many entries"),
-        ("searches", "indptr", 1, "row pointers do not match its rows"),
+        ("followups", "next", 3, "a number of queries is out of bounds"),
+        ("followups", "next", -1, "a number of queries is out of bounds"),
+        ("followups", "indptr", 9, "row pointers do not ascend"),
+        ("searches", "indptr", 1, "row pointers do not ascend"),
     ],
 )
 def test_verify_names_what_is_wrong(tmp_path, graph, table, column, value, wrong):
@@ -50,7 +50,7 @@ def test_verify_names_what_is_wrong(tmp_path, graph, table, column, value, wrong
     changed[-1] = value
     corrupt = replace(graph, **{table: replace(getattr(graph, table), **{column: changed})})
     [(part, problem)] = verify(corrupt.save(tmp_path / "g").artefact.path)
-    assert part == table and wrong in problem
+    assert part.startswith(f"{table}.{column}-") and wrong in problem
 
 
 def test_without_a_query_its_searches_and_followups_are_gone(graph):

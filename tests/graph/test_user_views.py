@@ -150,7 +150,7 @@ def test_corruption_is_detected(tmp_path, part):
         opened.artefact.file(f"view.tags.{part}").name
     ]
     with pytest.raises(ArtefactError, match=r"view\.tags"):
-        create("clicks").fit(ClickGraph.open(tmp_path / "graph"))
+        create("pls(dim=1,views=tags)").fit(ClickGraph.open(tmp_path / "graph"))
 
 
 def test_a_missing_part_is_named(tmp_path):

@@ -1,11 +1,17 @@
 """Trees, compared with values computed by hand and bitwise with LightGBM."""
 
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import lightgbm
 import numpy as np
 import pytest
 
 from coclick.errors import ArtefactError, UserError
 from coclick.ltr.trees import LEFT, RIGHT, ZERO, Trees, largest_float32_below
+from coclick.storage.gate import Gate, Scope
 
 NAN = np.float32(np.nan)
 
@@ -80,7 +86,9 @@ def test_largest_float32_below():
 
 def test_damaged_trees_are_refused():
     sound = Trees.from_nested(TWO, 2)
-    columns = {name: getattr(sound, name) for name in sound.__dataclass_fields__}
+    source: Any = SimpleNamespace(files={}, kind="model", path=Path("model"))
+    gate = Gate(source)
+    assert gate.checked(Trees, sound, "trees", Scope()) is sound
     for name, wrong in (
         ("left", np.zeros_like(sound.left)),  # a cycle
         ("right", np.full_like(sound.right, 99)),
@@ -88,7 +96,7 @@ def test_damaged_trees_are_refused():
         ("roots", np.array([-1], np.int32)),
         ("value", np.zeros(3)),
     ):
-        with pytest.raises(ArtefactError, match="damaged"):
-            Trees(**{**columns, name: wrong})
+        with pytest.raises(ArtefactError, match="the model is damaged: trees"):
+            gate.checked(Trees, replace(sound, **{name: wrong}), "trees", Scope())
     with pytest.raises(UserError, match="2 features"):
         sound.outputs(np.zeros((1, 3), np.float32))

@@ -80,7 +80,7 @@ DEFAULTS = {
         "learning_rate": 0.05,
         "n_candidates": 200,
         "n_folds": 5,
-        "max_queries": 3000,
+        "max_queries": 1500,
         "n_negatives": 40,
         "seed": 0,
     },

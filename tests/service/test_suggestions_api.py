@@ -28,6 +28,23 @@ def test_answers_equal_the_library(box, suggestions):
     assert QUERY in [one["query"] for one in box.get("/suggest", q=QUERY[:3], k=100).json()["completions"]]
 
 
+def test_batches_equal_single_answers(box, suggestions):
+    opened = Suggestions.open(suggestions)
+    texts = [QUERY, "", QUERY[:4] + "x", "never seen"]
+    found = box.post("/suggest", queries=texts, k=5).json()
+    assert found == {"answers": [answers.complete(opened, text, 5) for text in texts]}
+    found = box.post("/correct", queries=texts).json()
+    assert found == {"answers": [answers.correct(opened, text) for text in texts]}
+    for path, body, where in (
+        ("/suggest", {"queries": []}, "body.queries"),
+        ("/suggest", {"queries": ["x"], "k": 101}, "body.k"),
+        ("/correct", {"queries": ["x"] * 101}, "body.queries"),
+        ("/correct", {"queries": ["x"], "k": 1}, "body.k"),
+    ):
+        answer = box.post(path, **body)
+        assert answer.status_code == 422 and answer.json()["error"]["where"] == where
+
+
 @pytest.mark.parametrize(
     ("path", "given", "where"),
     [

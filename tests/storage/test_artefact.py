@@ -84,8 +84,29 @@ def test_a_directory_with_other_files_is_never_written_to(tmp_path):
 
 def test_a_foreign_manifest_is_not_replaced(tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "my web app"}')
-    with pytest.raises(ArtefactError):
+    with pytest.raises(UserError, match="none of coclick's"):
         write(tmp_path, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("broken", [b'{"format": 2, "coc', b"", b"[1]", b'{"format": 2, "kind": "graph"}'])
+def test_force_replaces_an_artefact_with_a_broken_manifest(tmp_path, broken):
+    write(tmp_path / "a")
+    (tmp_path / "a" / "manifest.json").write_bytes(broken)
+    (tmp_path / "a" / "rejects.parquet").write_bytes(b"")
+    with pytest.raises(UserError, match="exists"):
+        write(tmp_path / "a")
+    with pytest.raises(RuntimeError), writing(tmp_path / "a", force=True) as out:
+        out.array("numbers", np.zeros(5, np.float32))
+        raise RuntimeError
+    assert (tmp_path / "a" / "manifest.json").read_bytes() == broken, "and no file that it may name is lost"
+    assert len(list((tmp_path / "a").glob("numbers-*"))) == 1
+    write(tmp_path / "a", force=True)
+    assert list(Artefact(tmp_path / "a").damage()) == []
+    (tmp_path / "a" / "manifest.json").write_bytes(broken)
+    (tmp_path / "a" / "holiday.jpg").write_bytes(b"")
+    with pytest.raises(UserError, match=r"other files \(holiday\.jpg\)"):
+        write(tmp_path / "a", force=True)
 
 
 def test_an_exception_leaves_the_old_artefact(tmp_path):

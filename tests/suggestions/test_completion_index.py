@@ -121,8 +121,9 @@ def test_pointers_out_of_bounds_are_an_error(array, value):
             index.complete(typed, 5)
 
 
-def test_arrays_of_wrong_size_are_a_defect():
+def test_a_word_that_begins_after_its_text_is_a_defect():
     index = index_of({"red hat": 1.0, "red shoe": 2.0})
     assert index.find_defect() is None
-    broken = CompletionIndex(**{**vars(index), "weights": index.weights[:1]})
-    assert "do not fit" in broken.find_defect()
+    begins = np.array([7, 9], np.uint16)  # "red hat" has 7 bytes, "red shoe" 8
+    broken = CompletionIndex(**{**vars(index), "suffix_text": np.array([0, 1]), "suffix_begin": begins})
+    assert broken.find_defect() == "a word begins after the end of its text"

@@ -57,11 +57,22 @@ def test_completions_by_use_then_later_words(suggestions):
         "running shoes",
         "running shoes women",
         "red running shoes",
-        "runing shoes",
     ]
     assert queries(suggestions.complete("shoes w")) == ["running shoes women"]
     assert suggestions.complete("desk")[0] == ("desk lamp", 30, 0)
     assert suggestions.complete("lamp")[0] == ("desk lamp", 7.5, 0)  # a quarter of 30 for a later word
+
+
+def test_misspelt_queries_are_no_completions_but_of_themselves(suggestions, saved):
+    assert suggestions.correct("runing shoes").query == "running shoes"
+    assert suggestions.stats["left_out"]["misspelt"] == 1
+    for box in (suggestions, saved):
+        assert "runing shoes" not in queries(box.complete("run", 100)) + queries(box.complete("shoes", 100))
+        assert "runing shoes" not in queries(box.complete("runing", 100)), "with and without typos"
+        assert box.complete("Runing  Shoes", 1) == [("runing shoes", 1, 0)]
+        assert queries(box.complete("runing shoes", 2)) == ["runing shoes", "running shoes"]
+    listed = queries(suggestions.complete("", 100))
+    assert len(listed) == suggestions.stats["suggested"]
 
 
 def test_spellings_are_shown_once_with_their_clicks_together(suggestions):
@@ -193,7 +204,6 @@ def test_wrong_arguments(suggestions, wrong, sentence):
 
 def test_saved_suggestions_are_the_same(suggestions, saved):
     assert verify(saved.artefact.path) == []
-    assert saved.find_defect() is None
     for text in ("", "run", "haedp", "耳"):
         assert saved.complete(text) == suggestions.complete(text)
     assert saved.correct("runnign shoes") == suggestions.correct("runnign shoes")

@@ -15,7 +15,7 @@ import coclick.text.analyzer
 import coclick.text.normalise
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
-from coclick.text.analyzer import Analyzer, VocabularyBuilder
+from coclick.text.analyzer import Analyzer, VocabularyBuilder, remembered_tokens
 from coclick.text.languages import LANGUAGES
 from coclick.text.normalise import normalise, normalise_batch
 from coclick.text.query import Query, lookup_query_terms
@@ -417,3 +417,22 @@ def test_empty_collections() -> None:
     tokens = Analyzer().analyze(["", "😀"], index)
     assert tokens.indptr.tolist() == [0, 0, 0]
     assert tokens.renumbered(index.finish().new_ids).terms.tolist() == []
+
+
+def test_tokens_are_split_once_while_they_are_remembered(monkeypatch):
+    asked = []
+    split = Analyzer._split
+
+    def counted(self, token):
+        asked.append(token)
+        return split(self, token)
+
+    monkeypatch.setattr(Analyzer, "_split", counted)
+    texts, analyzer = ["usb-c cable", "red cable", "usb-c"], Analyzer()
+    expected = [analyzer.analyze(texts, VocabularyBuilder()).terms.tolist() for _ in range(2)]
+    assert len(asked) == 6
+    asked.clear()
+    with remembered_tokens():
+        found = [Analyzer().analyze(texts, VocabularyBuilder()).terms.tolist() for _ in range(2)]
+    assert sorted(asked) == ["cable", "red", "usb-c"]
+    assert found == expected

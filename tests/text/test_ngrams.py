@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import coclick.text.ngrams
 from coclick.arrays.strings import Strings, Vocab
-from coclick.errors import ArtefactError, UserError
+from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.storage.artefact import Artefact, ArtefactWriter
 from coclick.storage.state import read_value, write_value
@@ -309,14 +309,22 @@ def test_wrong_sizes_and_unknown_units_are_errors() -> None:
             table.grams(np.array([unit]))
 
 
-def test_a_corrupt_table_is_rejected_or_finds_nothing() -> None:
+def test_a_corrupt_table_has_a_defect_or_finds_nothing() -> None:
     table = WordUnits.extract(tokens_of([[0, 1, 2]] * 2)).table
-    with pytest.raises(ArtefactError):
-        WordUnits(table.symbols, table.children[:-1], table.levels, 1)
-    with pytest.raises(ArtefactError):
-        WordUnits(table.symbols, table.children, table.levels + 1, 1)
-    with pytest.raises(ArtefactError):
-        WordUnits(table.symbols, table.children, table.levels, 4)
+    assert table.find_defect() is None
+    # Nodes 0, 1, 2 are words, 3 and 4 pairs, 5 is the triple.
+    assert (table.levels.tolist(), table.children.tolist()) == ([0, 3, 5, 6], [3, 4, 5, 5, 6, 6, 6])
+    for levels, min_n in (
+        (table.levels + 1, 1),
+        (table.levels[::-1], 1),
+        (table.levels, 4),
+        (table.levels, 0),
+    ):
+        assert WordUnits(table.symbols, table.children, levels, min_n).find_defect()
+    for place, pointer in ((-1, 7), (1, 6), (0, 2), (0, -1)):
+        children = table.children.copy()
+        children[place] = pointer
+        assert WordUnits(table.symbols, children, table.levels, 1).find_defect()
     for wrong in (-5, 10**12):
         corrupt = WordUnits(table.symbols, np.full_like(table.children, wrong), table.levels, 1)
         assert set(corrupt.find(tokens_of([[0, 1, 2]])).sizes.tolist()) == {1}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.content_checks import ascends, is_finite, is_within
 from coclick.errors import CoclickError, corrupt_error
 
 if TYPE_CHECKING:  # imported where it is needed, because that takes as long as a search
@@ -70,12 +71,12 @@ class Csr:
         return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
 
     def find_defect(self) -> str | None:
-        """Read all of the content and return what is wrong with it, or None; for `coclick verify`."""
-        if np.any(np.diff(self.indptr) < 0):
-            return "row pointers do not ascend"
-        if self.nnz and (self.indices.min() < 0 or self.indices.max() >= self.columns):
+        """Read all of the content and return what is wrong with it, or None."""
+        if not ascends(self.indptr, self.nnz) or len(self.data) != self.nnz:
+            return "row pointers do not ascend to the number of entries"
+        if not is_within(self.indices, 0, self.columns):
             return "a column is out of bounds"
-        if not np.all(np.isfinite(self.data)):
+        if not is_finite(self.data):
             return "a value is not a number"
         return None
 

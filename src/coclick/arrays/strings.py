@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.content_checks import ascends, is_within
 from coclick.errors import UserError
 
 _MAX_TAKEN = 1 << 20  # bytes of text that `take` copies at a time
@@ -49,6 +50,10 @@ class Strings:
         starts = np.cumsum([0, *(len(part.data) for part in parts)])
         ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
         return cls(np.concatenate([np.zeros(1, np.int64), *ends]), data)
+
+    def find_defect(self) -> str | None:
+        """Read the offsets and return what is wrong with them, or None."""
+        return None if ascends(self.offsets, len(self.data)) else "offsets do not ascend to the end"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -125,6 +130,12 @@ class Vocab(Strings):
         """Pack the distinct texts, sorted by their bytes."""
         strings = Strings.from_list(sorted(set(texts), key=lambda text: text.encode("utf-8", "replace")))
         return cls(strings.offsets, strings.data)
+
+    def find_defect(self) -> str | None:
+        """Read offsets and order and return what is wrong with them, or None."""
+        if len(self.order) not in (0, len(self)) or not is_within(self.order, 0, len(self)):
+            return "its order is out of bounds"
+        return super().find_defect()
 
     @property
     def digest(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from coclick.graph.click_graph import ClickGraph
     from coclick.models.base import Model
 
+STDIN = Path("-")
 RENAMED_OPTIONS = {
     "--fraction": "--held-out",
     "--merged": "--spellings",
@@ -105,11 +107,19 @@ def read_doc_ids(path: Path | None, model: Model) -> list[str] | None:
     return ids
 
 
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError("standard input is not UTF-8 text") from None
+
+
 def read_query_texts(path: Path) -> list[str]:
-    """Read a file of queries: one per line, or `id<TAB>text` as `coclick run` takes them."""
+    """Read a file of queries, or standard input (`-`): one per line, or `id<TAB>text`."""
     from coclick.evaluation.judgment_files import lines, read_text
 
-    texts = [line.split("\t")[1 if "\t" in line else 0] for _, line in lines(read_text(path), path)]
+    read = _read_stdin() if path == STDIN else read_text(path)
+    texts = [line.split("\t")[1 if "\t" in line else 0] for _, line in lines(read, path)]
     if not texts:
         raise UserError("the file has no queries", where=str(path))
     return texts

@@ -79,7 +79,7 @@ def compare(
     advice = found.recommendation
     command = f'coclick train "{advice.model}" {graph} -o model' if advice and not out else None
     output_stats(stats, json_, render.comparison, command)
-    write_page(found.leaderboard, stats, html)
+    write_page(found.leaderboard, stats, html, opened)
     if interrupted:
         raise typer.Exit(130)
     recommended = found.recommended  # raises if no model can be used at the target

@@ -16,6 +16,7 @@ from coclick.cli.terminal import console
 from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.report import write_report
+from coclick.failing import find_failing
 from coclick.models.base import Model
 from coclick.models.training import train
 from coclick.progress import for_terminal
@@ -58,7 +59,7 @@ def demo(
     board = leaderboard(graph, judgments, MODELS, for_terminal())
     stats = board.to_dict()
     render.leaderboard(stats)
-    write_report(board, directory / "report.html", stats)
+    write_report(board, directory / "report.html", stats, find_failing(graph))
     _heading("4. Search, and explain the first result")
     model = train(MODEL, graph, for_terminal()).save(model_path, force=True)
     train(OTHER_MODEL, graph, for_terminal()).save(directory / "pls", force=True)

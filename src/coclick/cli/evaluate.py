@@ -33,10 +33,11 @@ def evaluate(
 
     options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
     options |= {"candidates": candidates, "runs": run_files(run), "progress": for_terminal()}
-    board = evaluate_models(prepare(graph, threads, json_, html), models or [], **options)
+    opened = prepare(graph, threads, json_, html)
+    board = evaluate_models(opened, models or [], **options)
     stats = board.to_dict()
     output_stats(stats, json_, render.leaderboard)
-    write_page(board, stats, html)
+    write_page(board, stats, html, opened)
 
 
 def tune(
@@ -119,7 +120,7 @@ def evaluate_similar(
     board = evaluate_models(opened, specs, task="similar", **options)
     stats = board.to_dict()
     output_stats(stats, json_, render.leaderboard)
-    write_page(board, stats, html)
+    write_page(board, stats, html, opened)
 
 
 def evaluate_units(

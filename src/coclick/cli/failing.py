@@ -44,15 +44,13 @@ def failing(
 
     opened = prepare(graph, threads, html)
     found = find_failing(opened, model, min_searches=min_searches, examples=examples, progress=for_terminal())
-    output(found, json_, _print, found)
+    output(found, json_, _print, found, graph)
     if html:
         write_page(found, html)
         say(f"wrote the page to {html}")
 
 
-def _print(found: Mapping[str, Any]) -> None:
-    from coclick.failing import describe_fix
-
+def _print(found: Mapping[str, Any], graph: Path) -> None:
     for line in found["missing"]:
         console().print(f"[yellow]note: {escape(line)}[/]")
     unit = found["counted"]
@@ -70,10 +68,14 @@ def _print(found: Mapping[str, Any]) -> None:
             cluster["searches"],
             cluster["failed"],
             ", ".join(cluster["kinds"]),
-            one_line(describe_fix(cluster["fix"])),
+            one_line(cluster["fix"]["sentence"]),
         ]
         for cluster in clusters[:_SHOWN]
     ]
     print_table("", ["like", "queries", unit, "failed", "kinds", "fix"], rows)
     if (more := len(clusters) - _SHOWN) > 0:
         console().print(f"[dim]… and {counted(more, 'more cluster')}; --json or --html has all[/]")
+    for command in dict.fromkeys(cluster["fix"]["command"] for cluster in clusters[:_SHOWN]):
+        if command:
+            shipped = command.replace("GRAPH", str(graph))
+            console().print(f"ship with: {shipped}", markup=False, highlight=False, soft_wrap=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coclick.graph.click_graph import ClickGraph
 
 STDOUT = Path("-")
+_SIMILAR = "cos_clicks"  # finds similar queries without training
 
 
 def prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGraph:
@@ -47,10 +48,20 @@ def output_stats(stats: Any, path: Path | None, render: Callable[..., None], *ar
         write_json(path, stats)
 
 
-def write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None) -> None:
-    """Write the HTML report if there is a path for it."""
+def write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None, graph: ClickGraph) -> None:
+    """Write the HTML report if there is a path for it, with the queries of the graph that fail."""
     if path:
         from coclick.evaluation.report import write_report
 
-        write_report(board, path, stats)
+        write_report(board, path, stats, _failing(graph))
         say(f"wrote the report to {path}")
+
+
+def _failing(graph: ClickGraph) -> dict[str, Any] | None:
+    """The failing queries of a log with sessions."""
+    if graph.searches is None and graph.followups is None:
+        return None
+    from coclick.failing import find_failing
+    from coclick.progress import for_terminal
+
+    return find_failing(graph, _SIMILAR, progress=for_terminal())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from coclick.cli import terminal
-from coclick.cli.arguments import Force, GraphPath, Json
-from coclick.cli.terminal import output, print_table
-from coclick.errors import counted
+from coclick.cli.arguments import Force, GraphPath, Json, read_query_texts
+from coclick.cli.terminal import output, print_json, print_table
+from coclick.errors import UserError, counted
 
 suggest = typer.Typer(
     name="suggest",
@@ -18,6 +19,14 @@ suggest = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+QueriesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--queries",
+        metavar="FILE",
+        help="Answer every text in a file, or - for standard input: one per line, or id<TAB>text.",
+    ),
+]
 SuggestionsPath = Annotated[Path, typer.Argument(metavar="DIR", help="Directory of `suggest build`.")]
 
 
@@ -60,19 +69,26 @@ def _print_stats(stats: dict[str, Any]) -> None:
 def complete(
     suggestions: SuggestionsPath,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What was typed so far; the most used queries if empty.")
-    ] = "",
+        str | None,
+        typer.Argument(metavar="TEXT", help="What was typed so far; the most used queries if empty."),
+    ] = None,
+    queries: QueriesFile = None,
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="Number of completions.")] = 10,
     json_: Json = False,
 ) -> None:
     """List the queries that complete a text, the most used and successful first."""
     from coclick import Suggestions, answers
 
-    answer = answers.complete(Suggestions.open(suggestions), text, k)
-    output(answer, json_, _print_completions, text, answer["completions"])
+    opened = Suggestions.open(suggestions)
+    if queries is not None:
+        _print_each(answers.complete_each(opened, _read(queries, text), k), json_, _print_completions)
+        return
+    answer = answers.complete(opened, text or "", k)
+    output(answer, json_, _print_completions, answer)
 
 
-def _print_completions(text: str, found: list[dict[str, Any]]) -> None:
+def _print_completions(answer: dict[str, Any]) -> None:
+    text, found = answer["text"], answer["completions"]
     if not found:
         typer.echo(f"no query of the log completes {terminal.one_line(text)!r}")
         return
@@ -83,7 +99,8 @@ def _print_completions(text: str, found: list[dict[str, Any]]) -> None:
 @suggest.command("correct")
 def correct(
     suggestions: SuggestionsPath,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="A query as it was typed.")],
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="A query as it was typed.")] = None,
+    queries: QueriesFile = None,
     min_confidence: Annotated[
         float, typer.Option(min=0, max=1, help="Say nothing below this probability to be right.")
     ] = 0.6,
@@ -92,8 +109,36 @@ def correct(
     """Say what a misspelt query was probably meant to be, or nothing if it is likely right."""
     from coclick import Suggestions, answers
 
-    answer = answers.correct(Suggestions.open(suggestions), text, min_confidence)
+    opened = Suggestions.open(suggestions)
+    if queries is not None:
+        found = answers.correct_each(opened, _read(queries, text), min_confidence)
+        _print_each(found, json_, _print_correction_of)
+        return
+    if text is None:
+        raise UserError("give a query, or --queries FILE")
+    answer = answers.correct(opened, text, min_confidence)
     output(answer, json_, _print_correction, answer)
+
+
+def _read(queries: Path, text: str | None) -> list[str]:
+    if text is not None:
+        raise UserError("one text and many at once", hint="leave out --queries")
+    return read_query_texts(queries)
+
+
+def _print_each(found: list[dict[str, Any]], json_: bool, render: Callable[[dict[str, Any]], None]) -> None:
+    if json_:
+        print_json(found)
+    else:
+        for answer in found:
+            render(answer)
+
+
+def _print_correction_of(answer: dict[str, Any]) -> None:
+    """A line for each query, which programs can read."""
+    found = answer["correction"]
+    sure = "" if found is None else f"{answer['confidence']:.2f}"
+    typer.echo("\t".join(terminal.one_line(text, None) for text in (answer["query"], found or "", sure)))
 
 
 def _print_correction(answer: dict[str, Any]) -> None:

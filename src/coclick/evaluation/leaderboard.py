@@ -142,11 +142,14 @@ class Leaderboard:
         protocol = self.protocol.describe(self.graph, self.judgments)
         return {"protocol": protocol, "models": models, "significance": tests}
 
-    def write_html(self, path: str | Path) -> None:
-        """Write the report, one self-contained HTML page."""
+    def write_html(self, path: str | Path, failing: Mapping[str, Any] | None = None) -> None:
+        """Write the report, one self-contained HTML page.
+
+        `failing` is what `coclick.failing.find_failing` returns: the report has a section for it.
+        """
         from coclick.evaluation.report import write_report
 
-        write_report(self, path)
+        write_report(self, path, failing=failing)
 
 
 def leaderboard(

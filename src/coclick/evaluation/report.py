@@ -27,23 +27,33 @@ from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
 MAX_RANKINGS = 4_000_000  # bytes of all rankings and titles, which keeps a page below 5 MB
+MAX_CLUSTERS, MAX_EXAMPLES = 20, 3  # of failing queries
 _MAX_TEXT = 80  # characters of a title or a query
 _SCRIPTS = (  # in the order of their imports
-    "nodes protocol leaderboard significance breakdown separability importance training queries sections page"
+    "nodes protocol leaderboard significance breakdown separability importance training failing queries "
+    "sections page"
 )
 _IMPORTS_AND_EXPORTS = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
-def write_report(board: Leaderboard, path: str | Path, stats: Mapping[str, Any] | None = None) -> None:
+def write_report(
+    board: Leaderboard,
+    path: str | Path,
+    stats: Mapping[str, Any] | None = None,
+    failing: Mapping[str, Any] | None = None,
+) -> None:
     """Write the report.
 
-    `stats` is `to_dict()` of the leaderboard, which is the default, or of a comparison.
+    `stats` is `to_dict()` of the leaderboard, which is the default, or of a comparison. `failing` is what
+    `coclick.failing.find_failing` returns, for a section of failing queries.
     """
-    write_file(Path(path), render_page(board, stats or board.to_dict()))
+    write_file(Path(path), render_page(board, stats or board.to_dict(), failing))
 
 
-def render_page(board: Leaderboard, stats: Mapping[str, Any]) -> str:
+def render_page(
+    board: Leaderboard, stats: Mapping[str, Any], failing: Mapping[str, Any] | None = None
+) -> str:
     """Return the HTML of the report."""
     parts = files("coclick.evaluation") / "page"
 
@@ -53,7 +63,7 @@ def render_page(board: Leaderboard, stats: Mapping[str, Any]) -> str:
     return Template(part("page.html")).substitute(
         style=part("style.css"),
         script="\n".join(_without_imports(part(f"{name}.js")) for name in _SCRIPTS.split()),
-        data=_json_for_html(collect_data(board, stats)),
+        data=_json_for_html(collect_data(board, stats) | _failing(failing)),
     )
 
 
@@ -79,6 +89,23 @@ def collect_data(board: Leaderboard, stats: Mapping[str, Any]) -> dict[str, Any]
         "models": [{**by_name[result.name], **_details(board, result)} for result in ordered],
         **_queries(board, ordered),
     }
+
+
+def _failing(found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The largest clusters of failing queries, each with a few examples."""
+    if found is None:
+        return {}
+    clusters = [
+        {
+            **{name: cluster[name] for name in ("queries", "searches", "failed", "fix")},
+            "name": _truncate(cluster["name"]),
+            "kinds": list(cluster["kinds"]),
+            "examples": [_truncate(one["query"]) for one in cluster["examples"][1 : MAX_EXAMPLES + 1]],
+        }
+        for cluster in found["clusters"][:MAX_CLUSTERS]
+    ]
+    sizes = {**found["failing"], "counted": found["counted"], "all_clusters": len(found["clusters"])}
+    return {"failing": {**sizes, "clusters": clusters}}
 
 
 def _details(board: Leaderboard, result: ModelResult) -> dict[str, Any]:

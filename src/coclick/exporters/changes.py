@@ -101,8 +101,9 @@ class ContentTracker:
         hashes = hash_texts(ids)
         digests = hashes.copy() if titles is None else hashes + hash_texts(titles, _TITLE_SEED)
         weights = np.ascontiguousarray(vectors.data, np.float32)
+        columns = vectors.indices.view(np.uint32)
         kernels.add_entry_digests(
-            vectors.indptr, vectors.indices, weights.view(np.uint32), self._column_hashes, digests
+            vectors.indptr, columns, weights.view(np.uint32), self._column_hashes, digests
         )
         self._parts.append(Contents(ids, digests))
         if self._base is None:

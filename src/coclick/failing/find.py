@@ -99,7 +99,7 @@ def _clusters(
 ) -> list[dict[str, Any]]:
     texts = [graph.queries[row] for row in rows]
     similar = _similar(texts, model)
-    fixes = Fixes(graph, counts)
+    fixes = Fixes(graph, counts, progress)
     described = []
     for place, row in enumerate(rows):
         next_queries = follow_ups(graph, row)

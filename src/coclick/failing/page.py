@@ -10,7 +10,6 @@ from string import Template
 from typing import Any
 
 from coclick._version import __version__
-from coclick.failing.fixes import describe_fix
 from coclick.failing.kinds import KINDS
 from coclick.storage.directories import write_file
 
@@ -100,7 +99,7 @@ def _heading(found: Mapping[str, Any], shown: int) -> str:
 def _cluster(cluster: Mapping[str, Any], opened: bool) -> str:
     kinds = ", ".join(f"{_LABELS[kind]} {count}" for kind, count in cluster["kinds"].items())
     size = f"{cluster['queries']:,} queries, {cluster['searches']:,} searches, {cluster['failed']:,} failed"
-    fix = f"{describe_fix(cluster['fix'])}. {_sentence(cluster['fix']['reason'])}"
+    fix = f"{cluster['fix']['sentence']}. {_sentence(cluster['fix']['reason'])}"
     head = ["query", "searches", "no click", "no results", "went on", "clicks", "next queries", "fix"]
     rows = [
         [
@@ -111,7 +110,7 @@ def _cluster(cluster: Mapping[str, Any], opened: bool) -> str:
             query["followed"],
             query["clicks"],
             ", ".join(f"{one['query']} ({one['searches']})" for one in query["next"]),
-            describe_fix(query["fix"]) + _weeks(query["weeks"]),
+            query["fix"]["sentence"] + _weeks(query["weeks"]),
         ]
         for query in cluster["examples"]
     ]
@@ -120,8 +119,17 @@ def _cluster(cluster: Mapping[str, Any], opened: bool) -> str:
     return (
         f"<details{' open' if opened else ''}><summary><b>{escape(cluster['name'])}</b> "
         f'<span class="quiet">{escape(size)}: {escape(kinds)}</span></summary>'
-        f'<div class="box"><p>{escape(fix)}</p></div>{_table(head, rows)}{rest}</details>'
+        f'<div class="box"><p>{escape(fix)}</p>{_ship(cluster["fix"])}</div>'
+        f"{_table(head, rows)}{rest}</details>"
     )
+
+
+def _ship(fix: Mapping[str, Any]) -> str:
+    """The command that brings a fix to the engine."""
+    if not fix["command"]:
+        return ""
+    rule = f", accept rule {fix['rule']}" if fix["rule"] else ""
+    return f"<p>Ship with <code>{escape(fix['command'])}</code>{rule}</p>"
 
 
 def _weeks(weeks: Sequence[Mapping[str, Any]]) -> str:

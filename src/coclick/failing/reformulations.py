@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from coclick.graph.click_graph import ClickGraph
+from coclick.rules.spelling import edit_distance
 
 _COMMON_MOVE = 0.2  # share of what followed a query; people change to the same other topic rarely
 _MIN_MOVES = 3
@@ -55,20 +56,3 @@ def is_typo(query: str, other: str) -> bool:
 
 def _singular(query: str) -> list[str]:
     return [word.removesuffix("s") for word in query.split()]
-
-
-def edit_distance(one: str, other: str, limit: int) -> int:
-    """Return the number of letters to insert, delete, replace or swap; any larger one above `limit`."""
-    if abs(len(one) - len(other)) > limit:
-        return limit + 1
-    before_last: list[int] = []
-    last = list(range(len(other) + 1))
-    for i, letter in enumerate(one):
-        row = [i + 1]
-        for j, wanted in enumerate(other):
-            cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (letter != wanted))
-            if i and j and letter == other[j - 1] and one[i - 1] == wanted:
-                cost = min(cost, before_last[j - 1] + 1)
-            row.append(cost)
-        before_last, last = last, row
-    return last[-1]

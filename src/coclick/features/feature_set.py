@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,16 +43,44 @@ from coclick.graph.user_views import BUILT_IN
 from coclick.storage.state import stored
 from coclick.text.term_matrix import unit_rows
 
+AnyView = TextView | CharView | ClickView | IdView | UserFeatureView
+
 
 @stored
 @dataclass(frozen=True)
 class FeatureSet:
     """The feature views of a model, with their columns concatenated."""
 
-    views: list[FeatureView]
+    dimensions: ClassVar = ("query_features", "doc_features", "queries")
+    views: list[AnyView]
     joined: bool  # whether the whole row has unit length, not only the row of each view
     query_ends: list[int]  # the end of each view's columns
     doc_ends: list[int]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of columns of both sides, and of queries where they are columns."""
+        found = {"query_features": sum(self.query_ends[-1:]), "doc_features": sum(self.doc_ends[-1:])}
+        widths = (
+            last - first
+            for ends, kind in ((self.query_ends, IdView), (self.doc_ends, ClickView))
+            for view, (first, last) in zip(self.views, pairwise([0, *ends]), strict=False)
+            if isinstance(view, kind)
+        )
+        if of_queries := {*widths}:
+            found["queries"] = of_queries.pop() if len(of_queries) == 1 else -1
+        return found
+
+    def find_defect(self) -> str | None:
+        """Return whether the columns of a view do not end where its features do."""
+        for side, ends in enumerate((self.query_ends, self.doc_ends)):
+            widths = [last - first for first, last in pairwise([0, *ends])]
+            expected = [view.widths[side] for view in self.views]
+            fit = len(widths) == len(expected) > 0 and all(
+                wanted in (None, width) for wanted, width in zip(expected, widths, strict=True)
+            )
+            if not fit or min(widths) < 0:
+                return "the columns of its views do not fit together"
+        return None
 
     @classmethod
     def fit(
@@ -149,7 +178,7 @@ def _distinct(names: str) -> list[str]:
     return wanted
 
 
-def _fit_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[FeatureView, FeatureMatrices]:
+def _fit_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[AnyView, FeatureMatrices]:
     if name == "words" or name in graph.texts:
         return TextView.fit(name, graph, options)
     if name == "chars":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.graph.click_graph import ClickGraph
+from coclick.storage.layout import Shape
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, Incidence, character_sequences
@@ -33,6 +34,7 @@ from coclick.text.term_matrix import (
 
 MAX_CHARS = 200_000  # character n-grams of a view: a map of 600 dimensions has 480 MB for them
 Texts = Mapping[str, Strings]  # of documents, by field
+Widths = tuple[int | None, int | None]
 Scale = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 # views of clicks: ours, that of Wu, Li & Xu 2013, and that of Wu, Lu & Li 2013
 CLICK_SCALES: dict[str, Scale] = {"clicks": np.log1p, "log_clicks": np.log, "raw_clicks": np.asarray}
@@ -63,6 +65,10 @@ class FeatureView(Protocol):
     def name(self) -> str:
         """The name of the view in model specifications."""
 
+    @property
+    def widths(self) -> Widths:
+        """The number of features of queries and of documents; None: as many as the graph has queries."""
+
     def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
         """Return the features of normalised queries that are not in the graph."""
 
@@ -88,10 +94,10 @@ class TextView:
     fields: list[str]
     analyzer: Analyzer
     tf: str
-    terms: Vocab
-    display_terms: Strings
-    query_idf: NDArray[np.float32]
-    doc_idf: NDArray[np.float32]
+    terms: Annotated[Vocab, Shape("terms")]
+    display_terms: Annotated[Strings, Shape("terms")]
+    query_idf: Annotated[NDArray[np.float32], Shape("terms")]
+    doc_idf: Annotated[NDArray[np.float32], Shape("terms")]
 
     @classmethod
     def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, FeatureMatrices]:
@@ -110,6 +116,11 @@ class TextView:
         return view, FeatureMatrices(
             tf_idf(queries, query_idf, options.tf), tf_idf(docs, doc_idf, options.tf)
         )
+
+    @property
+    def widths(self) -> Widths:
+        """The number of words, on both sides."""
+        return len(self.terms), len(self.terms)
 
     def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
         """Use the words that are known."""
@@ -140,9 +151,9 @@ class CharView:
 
     name: str
     fields: list[str]
-    units: CharUnits
-    query_idf: NDArray[np.float32]
-    doc_idf: NDArray[np.float32]
+    units: Annotated[CharUnits, Shape("units")]
+    query_idf: Annotated[NDArray[np.float32], Shape("units")]
+    doc_idf: Annotated[NDArray[np.float32], Shape("units")]
 
     @classmethod
     def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, FeatureMatrices]:
@@ -161,6 +172,11 @@ class CharView:
         return view, FeatureMatrices(
             tf_idf(queries, view.query_idf, "count"), tf_idf(docs, view.doc_idf, "count")
         )
+
+    @property
+    def widths(self) -> Widths:
+        """The number of n-grams, on both sides."""
+        return len(self.units), len(self.units)
 
     def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
         """Use the n-grams that are known."""
@@ -196,9 +212,15 @@ class GraphOnlyView:
         """Return empty rows."""
         return Csr.empty(len(next(iter(texts.values()))), self.columns(graph)[1])
 
+    @property
+    def widths(self) -> Widths:
+        """The number of features of queries and of documents; None: as many as the graph has queries."""
+        raise NotImplementedError  # abstract
+
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
         """Return the number of columns of queries and of documents."""
-        raise NotImplementedError  # abstract
+        queries, docs = (len(graph.queries) if width is None else width for width in self.widths)
+        return queries, docs
 
     def coverage(self, query: str) -> None:
         """Return None: this view does not read texts."""
@@ -221,9 +243,10 @@ class ClickView(GraphOnlyView):
         sides = (side.positive() for side in sides)  # ln 1 = 0
         return cls(name, len(graph.docs)), FeatureMatrices(*map(unit_rows, sides))
 
-    def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """Return the number of documents and of queries, which are each other's columns."""
-        return self.docs, len(graph.queries)
+    @property
+    def widths(self) -> Widths:
+        """The number of documents and of queries, which are each other's columns."""
+        return self.docs, None
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
         """Return the document."""
@@ -249,9 +272,10 @@ class IdView(GraphOnlyView):
             *(_identity(len(v)) for v in (graph.queries, graph.docs))
         )
 
-    def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """Return the number of queries and of documents."""
-        return len(graph.queries), self.docs
+    @property
+    def widths(self) -> Widths:
+        """The number of queries and of documents."""
+        return None, self.docs
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
         """Return the query."""
@@ -268,8 +292,8 @@ class UserFeatureView(GraphOnlyView):
     """The features of a user view of the graph: see `coclick.graph.user_views`."""
 
     name: str
-    query_features: Strings
-    doc_features: Strings
+    query_features: Annotated[Strings, Shape("query_features")]
+    doc_features: Annotated[Strings, Shape("doc_features")]
 
     @classmethod
     def fit(cls, name: str, graph: ClickGraph) -> tuple[UserFeatureView, FeatureMatrices]:
@@ -291,8 +315,9 @@ class UserFeatureView(GraphOnlyView):
         triples = np.array(rows, np.int32), np.array(columns, np.int32), np.array(values, np.float32)
         return unit_rows(Csr.from_triples(*triples, (len(docs), len(self.doc_features))))
 
-    def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """Return the number of features."""
+    @property
+    def widths(self) -> Widths:
+        """The number of features."""
         return len(self.query_features), len(self.doc_features)
 
     def query_label(self, column: int, graph: ClickGraph) -> str:

@@ -7,6 +7,7 @@ from typing import Self
 
 from coclick.errors import ArtefactError
 from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.storage.manifest import MANIFEST
 
 
 class ArrayTable:
@@ -23,7 +24,8 @@ class ArrayTable:
             return None
         for name, default in columns.items():
             if default is MISSING and name not in arrays:
-                raise ArtefactError(f"the table {cls.table!r} has no {name}", where=str(source.path))
+                what = f"the table {cls.table!r} has no {name}"
+                raise ArtefactError(what, where=str(source.path / MANIFEST))
         return cls(**{name: source.array(array) for name, array in arrays.items()})
 
     def write(self, out: ArtefactWriter) -> None:

@@ -21,14 +21,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.errors import ArtefactError, UserError, check_path, counted
+from coclick.errors import UserError, check_path, counted
 from coclick.graph.array_table import ArrayTable
 from coclick.graph.search_tables import FollowUps, SearchStats
 from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
@@ -36,6 +36,8 @@ from coclick.graph.user_views import UserView, align_rows, check_view_name, view
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
+from coclick.storage.gate import Gate, Gated, Scope, declarations_of
+from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.manifest import ARRAY_NAME, with_article
 from coclick.text.languages import named_language
 from coclick.text.normalise import normalise_batch
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from coclick.graph.user_views import FeatureRows
 
 Ints = NDArray[np.int32]
+PairCounts = Annotated[Ints | None, Shape("pairs")]
+DayCounts = Annotated[Ints | None, Shape("rows")]
+PositionCounts = Annotated[Ints | None, Shape("positions")]
 _MAX_CLICKS = 1e12  # of one row, as for log files
 
 
@@ -53,12 +58,13 @@ class PairStats(ArrayTable):
     """Counts of every pair that was shown or clicked, by query (`indptr`), documents ascending."""
 
     table = "pairs"
-    indptr: NDArray[np.int64]
-    docs: Ints
-    impressions: Ints | None = None
-    users: Ints | None = None
-    sessions: Ints | None = None  # 30-minute sessions that showed the document for the query
-    navigational: Ints | None = None  # sessions in which it was the only click
+    dimensions: ClassVar = ("queries", "docs", "pairs")
+    indptr: Annotated[NDArray[np.int64], Pointers("queries", "pairs")]
+    docs: Annotated[Ints, Shape("pairs"), Index("docs")]
+    impressions: PairCounts = None
+    users: PairCounts = None
+    sessions: PairCounts = None  # 30-minute sessions that showed the document for the query
+    navigational: PairCounts = None  # sessions in which it was the only click
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,22 @@ class DailyStats(ArrayTable):
     """Counts per day of each pair (`indptr` over pairs), each row with a histogram of positions."""
 
     table = "daily"
-    indptr: NDArray[np.int64]
-    day: Ints  # days since 1970-01-01, UTC
-    clicks: NDArray[np.float32]
-    impressions: Ints | None = None
-    users: Ints | None = None
-    sessions: Ints | None = None
-    navigational: Ints | None = None
-    position_indptr: NDArray[np.int64] | None = None  # over the rows of this table
-    position: Ints | None = None
-    shown: Ints | None = None  # impressions at that position
+    dimensions: ClassVar = ("pairs",)
+    indptr: Annotated[NDArray[np.int64], Pointers("pairs", "rows")]
+    day: Annotated[Ints, Shape("rows")]  # days since 1970-01-01, UTC
+    clicks: Annotated[NDArray[np.float32], Shape("rows")]
+    impressions: DayCounts = None
+    users: DayCounts = None
+    sessions: DayCounts = None
+    navigational: DayCounts = None
+    position_indptr: Annotated[NDArray[np.int64] | None, Pointers("rows", "positions")] = None
+    position: PositionCounts = None
+    shown: PositionCounts = None  # impressions at that position
+
+    def find_defect(self) -> str | None:
+        """Return what is wrong with the histogram of positions, or None."""
+        missing = {column is None for column in (self.position_indptr, self.position, self.shown)}
+        return "a part of the histogram of positions is missing" if len(missing) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -83,32 +95,45 @@ class SkipPairs(ArrayTable):
     """Pairs of a clicked document and a skipped one above it (Joachims 2002), by query (`indptr`)."""
 
     table = "skips"
-    indptr: NDArray[np.int64]
-    clicked: Ints
-    skipped: Ints
-    count: Ints
+    dimensions: ClassVar = ("queries", "docs")
+    indptr: Annotated[NDArray[np.int64], Pointers("queries", "rows")]
+    clicked: Annotated[Ints, Shape("rows"), Index("docs")]
+    skipped: Annotated[Ints, Shape("rows"), Index("docs")]
+    count: Annotated[Ints, Shape("rows")]
+
+
+_BY_DOC = {"clicks_by_doc": Annotated[Csr, Shape("docs", "queries")]}
+_STORED_AS = {"texts": "text", "views": "view"}
+
+
+def _none() -> None:
+    """Return the default None; `= None` would be found in the class, before what is read from a file."""
 
 
 @dataclass(frozen=True, eq=False)
-class ClickGraph:
+class ClickGraph(Gated):
     """An immutable click graph: queries, documents and the clicks between them.
 
     `coclick.build` makes one from log files, `ClickGraph.from_clicks` from rows in memory. The parts are
     listed at the top of this module.
     """
 
-    queries: Vocab
-    docs: Vocab
-    clicks: Csr
-    texts: Mapping[str, Strings] = field(default_factory=dict)  # by field: title, body, url, anchor …
-    pairs: PairStats | None = None
-    daily: DailyStats | None = None
-    skips: SkipPairs | None = None
+    _scope: ClassVar[Scope]  # of a graph from a file: its sizes
+
+    queries: Annotated[Vocab, Shape("queries")]
+    docs: Annotated[Vocab, Shape("docs")]
+    clicks: Annotated[Csr, Shape("queries", "docs")]
+    texts: Mapping[str, Annotated[Strings, Shape("docs")]] = field(
+        default_factory=dict
+    )  # by field: title, body, url, anchor …
+    pairs: Annotated[PairStats | None, Shape("queries", "docs", "pairs")] = field(default_factory=_none)
+    daily: Annotated[DailyStats | None, Shape("pairs")] = field(default_factory=_none)
+    skips: Annotated[SkipPairs | None, Shape("queries", "docs")] = field(default_factory=_none)
     stats: Mapping[str, Any] = field(default_factory=dict)  # counts of the build: rows, rejects, users …
     artefact: Artefact | None = None
-    views: Mapping[str, UserView] = field(default_factory=dict)
-    searches: SearchStats | None = None
-    followups: FollowUps | None = None
+    views: Mapping[str, Annotated[UserView, Shape("queries", "docs")]] = field(default_factory=dict)
+    searches: Annotated[SearchStats | None, Shape("queries")] = field(default_factory=_none)
+    followups: Annotated[FollowUps | None, Shape("queries")] = field(default_factory=_none)
 
     def __repr__(self) -> str:
         sizes = {"query": len(self.queries), "doc": len(self.docs), "edge": self.clicks.nnz}
@@ -168,25 +193,22 @@ class ClickGraph:
         """Read the graph of an artefact, which is a graph or a model."""
         if tables.is_parquet(source):
             return cls._read_tables(source)
-        queries, docs = read_vocab(source, "queries"), read_vocab(source, "docs")
         stored = [name for name in source.files if name.startswith("text.") and name.endswith(".offsets")]
-        texts = {name[5:-8]: read_strings(source, name[:-8]) for name in sorted(stored)}
-        if any(len(column) != len(docs) for column in texts.values()):
-            raise ArtefactError("the texts do not match the number of documents", where=str(source.path))
-        return cls(
-            queries,
-            docs,
-            read_csr(source, "clicks", len(queries), len(docs)),
-            texts,
-            PairStats.read(source),
-            DailyStats.read(source),
-            SkipPairs.read(source),
-            source.manifest.get("stats" if source.kind == "graph" else "build", {}),
-            source,
-            {name: UserView.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
-            SearchStats.read(source),
-            FollowUps.read(source),
-        )
+        queries, docs = read_vocab(source, "queries"), read_vocab(source, "docs")
+        parts: dict[str, Any] = {
+            "queries": queries,
+            "docs": docs,
+            "clicks": read_csr(source, "clicks", len(docs)),
+            "texts": {name[5:-8]: read_strings(source, name[:-8]) for name in sorted(stored)},
+            "views": {name: UserView.read(source, name) for name in view_names(source.files)},
+        }
+        parts |= {
+            kind.table: kind.read(source)
+            for kind in (PairStats, DailyStats, SkipPairs, SearchStats, FollowUps)
+        }
+        if any(name.startswith("clicks_by_doc.") for name in source.files):
+            parts["clicks_by_doc"] = read_csr(source, "clicks_by_doc", len(queries))
+        return cls._admit_parts(source, parts)
 
     @classmethod
     def _read_tables(cls, source: Artefact) -> ClickGraph:
@@ -200,19 +222,32 @@ class ClickGraph:
         searches, followups = (
             read(source, len(queries)) for read in (tables.read_searches, tables.read_followups)
         )
-        return cls(
-            queries,
-            docs,
-            tables.read_edges(source, *sizes),
-            texts,
-            PairStats(**pairs) if pairs else None,
-            DailyStats(**daily) if daily else None,
-            SkipPairs(**skips) if skips else None,
-            stats=source.manifest.get("stats" if source.kind == "graph" else "build", {}),
-            artefact=source,
-            searches=SearchStats(**searches) if searches else None,
-            followups=FollowUps(**followups) if followups else None,
-        )
+        parts = {
+            "queries": queries,
+            "docs": docs,
+            "clicks": tables.read_edges(source, *sizes),
+            "texts": texts,
+            "views": {},
+            "pairs": PairStats(**pairs) if pairs else None,
+            "daily": DailyStats(**daily) if daily else None,
+            "skips": SkipPairs(**skips) if skips else None,
+            "searches": SearchStats(**searches) if searches else None,
+            "followups": FollowUps(**followups) if followups else None,
+        }
+        return cls._admit_parts(source, parts)
+
+    @classmethod
+    def _admit_parts(cls, source: Artefact, parts: Mapping[str, Any]) -> ClickGraph:
+        """A graph of these parts; what an artefact has is checked before its first use."""
+        gate, scope, declared = Gate(source), Scope(), declarations_of(cls) | _BY_DOC
+        if parts.get("daily") is not None and parts["pairs"] is None:
+            raise gate.error("daily", "there are days of pairs, but no pairs")
+        graph = object.__new__(cls)
+        stats = source.manifest.get("stats" if source.kind == "graph" else "build", {})
+        graph.__dict__.update(stats=stats, artefact=source, _scope=scope)
+        for name, value in parts.items():
+            graph._admit(gate, name, declared[name], value, _STORED_AS.get(name, name), scope)
+        return graph
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
         """Write the graph to a directory, and return it opened from there."""
@@ -265,9 +300,8 @@ class ClickGraph:
     @cached_property
     def clicks_by_doc(self) -> Csr:
         """The transpose of `clicks`: rows are documents."""
-        if self.artefact and "clicks_by_doc.indptr" in self.artefact:
-            return read_csr(self.artefact, "clicks_by_doc", len(self.docs), len(self.queries))
-        return self.clicks.transpose()
+        stored = self.__dict__.get("_gated", {}).get("clicks_by_doc")
+        return stored.get() if stored else self.clicks.transpose()
 
     @property
     def digest(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.storage.array_files import read_csr, read_strings, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.storage.layout import Shape
 from coclick.text.normalise import normalise_batch
 
 if TYPE_CHECKING:
@@ -42,20 +43,21 @@ _MAX_EXAMPLES = 3
 class UserView:
     """Non-negative sparse features: a row, possibly empty, for each query and each document of the graph."""
 
-    queries: Csr
-    docs: Csr
-    query_features: Strings  # names of the columns
-    doc_features: Strings
+    dimensions: ClassVar = ("queries", "docs")
+    queries: Annotated[Csr, Shape("queries", "query_features")]
+    docs: Annotated[Csr, Shape("docs", "doc_features")]
+    query_features: Annotated[Strings, Shape("query_features")]  # names of the columns
+    doc_features: Annotated[Strings, Shape("doc_features")]
 
     @classmethod
-    def read(cls, source: Artefact, name: str, queries: int, docs: int) -> UserView:
-        """Read a view by its name; `queries` and `docs` are the sizes of the graph."""
+    def read(cls, source: Artefact, name: str) -> UserView:
+        """Read a view by its name."""
         prefix = f"view.{name}"
         query_features = read_strings(source, f"{prefix}.query_features")
         doc_features = read_strings(source, f"{prefix}.doc_features")
         return cls(
-            read_csr(source, f"{prefix}.queries", queries, len(query_features)),
-            read_csr(source, f"{prefix}.docs", docs, len(doc_features)),
+            read_csr(source, f"{prefix}.queries", len(query_features)),
+            read_csr(source, f"{prefix}.docs", len(doc_features)),
             query_features,
             doc_features,
         )

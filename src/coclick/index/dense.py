@@ -8,6 +8,7 @@ products that are negative or within rounding error of zero do not match.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from coclick.jit.threads import run_blocks
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import NO_MASK
 from coclick.results import padded, top_rows
+from coclick.storage.layout import Shape
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
@@ -31,7 +33,8 @@ _ROUNDING = 2.0**-23  # relative error of a float32 product and sum, per dimensi
 class DenseIndex:
     """A matrix of dense vectors, one per row."""
 
-    vectors: Floats
+    dimensions: ClassVar = ("rows", "dim")
+    vectors: Annotated[Floats, Shape("rows", "dim")]
     longest: float  # the largest length of a vector
 
     @classmethod

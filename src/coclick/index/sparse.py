@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
-from coclick.kernels.blocks import Blocks, build_blocks
+from coclick.kernels.blocks import BLOCK, STRIP, Blocks, block_count, build_blocks
 from coclick.kernels.postings import Postings
 from coclick.kernels.search import NO_MASK, Scratch, score_rows, search_block
+from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.state import stored
 
 _local = threading.local()
@@ -25,14 +27,19 @@ _MAX_SCRATCHES = 8  # kept in each thread
 class VectorIndex:
     """Vectors by row, postings by term (places of rows, heaviest first), and blocks of similar rows."""
 
-    vectors: Csr
-    indptr: NDArray[np.int64]
-    places: NDArray[np.int32]
-    weights: NDArray[np.float32]
-    order: NDArray[np.int32]
-    common: NDArray[np.int32]
-    strips: NDArray[np.uint8]
-    blocks: NDArray[np.uint8]
+    dimensions: ClassVar = ("rows", "terms")
+    vectors: Annotated[Csr, Shape("rows", "terms")]
+    indptr: Annotated[NDArray[np.int64], Pointers("terms", "postings")]
+    places: Annotated[NDArray[np.int32], Shape("postings"), Index("rows")]
+    weights: Annotated[NDArray[np.float32], Shape("postings")]
+    order: Annotated[NDArray[np.int32], Shape("rows"), Index("rows")]
+    common: Annotated[NDArray[np.int32], Shape("common"), Index("terms")]
+    strips: Annotated[NDArray[np.uint8], Shape("blocks", "common", BLOCK // STRIP)]
+    blocks: Annotated[NDArray[np.uint8], Shape("common", "blocks")]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes that follow from others."""
+        return {"blocks": block_count(self.vectors.rows)}
 
     @classmethod
     def build(cls, vectors: Csr) -> VectorIndex:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import duckdb
@@ -18,6 +17,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.user_view import check_rows, view_columns
+from coclick.storage.temporary import temporary_directory
 
 
 class DocFeatures(NamedTuple):
@@ -34,8 +34,8 @@ def read_doc_features(sources: Sequence[str | Path], docs: Container[str]) -> Do
     Without a value column every value is 1. Values of the same document and feature are summed.
     """
     with (
-        TemporaryDirectory() as directory,
-        DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
+        temporary_directory() as directory,
+        DuckDBSession(directory / "duckdb", parse_memory("1GB"), all_threads()) as db,
         Intake(db) as intake,
     ):
         create_reject_tables(db)

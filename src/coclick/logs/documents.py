@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
+from coclick.storage.temporary import temporary_directory
 
 MISSING_ID, DUPLICATE_ID = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
@@ -113,8 +113,8 @@ class DocsFile(NamedTuple):
 def read_docs(source: Any) -> DocsFile:
     """Read documents from files or tables as `build` does. Of several with one id the first is used."""
     with (
-        TemporaryDirectory() as directory,
-        DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
+        temporary_directory() as directory,
+        DuckDBSession(directory / "duckdb", parse_memory("1GB"), all_threads()) as db,
         Intake(db) as intake,
     ):
         create_reject_tables(db)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
@@ -12,6 +14,8 @@ from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.write_arrays import ColumnStreams, IdMap, write_strings
 from coclick.storage import array_files
 from coclick.storage.artefact import ArtefactWriter
+from coclick.storage.gate import Gate
+from coclick.storage.layout import Index, Shape
 from coclick.storage.parquet_tables import is_parquet, read_variants
 
 
@@ -51,11 +55,29 @@ def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
     `rows` also counts rows that were rejected for other reasons.
     """
     source = graph.artefact
-    if source is not None and is_parquet(source):
-        rows: Iterable[tuple[int, str, int]] = read_variants(source)
-    elif source is None or "variants.query" not in source:
+    if source is None:
         return []
+    if is_parquet(source):
+        ids, texts, counts = (
+            zip(*read_variants(source), strict=True) if source.table("variants") else ((),) * 3
+        )
+        found = _Variants(np.array(ids, np.int32), np.array(counts, np.int32), Strings.from_list(texts))
+    elif any(name.startswith("variants.") for name in source.files):
+        spellings = array_files.read_strings(source, "variants.text")
+        found = _Variants(source.array("variants.query"), source.array("variants.count"), spellings)
     else:
-        queries, counts = (source.array(f"variants.{name}").tolist() for name in ("query", "count"))
-        rows = zip(queries, array_files.read_strings(source, "variants.text"), counts, strict=True)
-    return [(graph.queries[query], raw, count) for query, raw, count in rows]
+        return []
+    declared = Annotated[_Variants, Shape("queries")]
+    found = Gate(source).checked(declared, found, "variants", graph._scope)
+    columns = found.query.tolist(), found.text, found.count.tolist()
+    return [(graph.queries[query], raw, count) for query, raw, count in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Variants:
+    """The stored columns."""
+
+    dimensions: ClassVar = ("queries",)
+    query: Annotated[NDArray[np.int32], Shape("rows"), Index("queries")]
+    count: Annotated[NDArray[np.int32], Shape("rows")]
+    text: Annotated[Strings, Shape("rows")]

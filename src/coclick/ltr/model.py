@@ -20,7 +20,7 @@ and there are no trees unless they rank the clicks of held-out queries significa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ from coclick.ltr.folds import (
     judged_labels,
 )
 from coclick.ltr.part_choice import choose_parts
+from coclick.ltr.trees import Trees
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
 from coclick.models.combination._base import combined_capabilities
@@ -48,6 +49,7 @@ from coclick.models.registry import create, register
 from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, padded
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 from coclick.text.term_matrix import shared_terms
 
@@ -67,7 +69,7 @@ class Ltr(Model):
 
     name = "ltr"
     summary = "learning to rank: boosted trees over the scores and evidence of other models"
-    relative_cost = 60.0
+    relative_cost = 30.0
     evidence_names = ("parts",)
     max_docs = 500_000
 
@@ -79,9 +81,14 @@ class Ltr(Model):
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
     n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
-    max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
+    max_queries: Annotated[int, Range(2)] = 1500  # of the folds, and of the time folds, at most
     n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
+
+    parts_: list[Model] = field(init=False)
+    features_: Annotated[RankingFeatures, Shape("docs", "features")] = field(init=False)
+    trees_: Annotated[Trees, Shape("features")] = field(init=False)
+    start_weight_: float = field(init=False)
 
     def __post_init__(self) -> None:
         if self.task == "reranking" and self.parts == _PARTS:
@@ -100,6 +107,14 @@ class Ltr(Model):
         self.uses_query = any(part.uses_query for part in parts)
         self.capabilities = (combined_capabilities(parts) & {"unseen_queries", "unseen_docs"}) | {"explain"}
         self._judged: tuple[Judgments, Labels] | None = None
+
+    def _find_defect(self) -> str | None:
+        """Return whether the features are not those of the parts."""
+        n_parts, own = len(self.parts_), [str(part) for part in self.parts_[: len(self.part_specs)]]
+        described = len(self.features_.parts), len(self.features_.evidence)
+        if own != self.part_specs or described != (n_parts, n_parts):
+            return "its parts are not those of its features"
+        return None
 
     def _update_capabilities(self) -> None:
         """Combine what the trained parts can do."""
@@ -131,11 +146,11 @@ class Ltr(Model):
             self._fit_parts_and_trees(graph, progress)
 
     def _fit_parts_and_trees(self, graph: ClickGraph, progress: Progress) -> None:
-        self._fit_parts(graph, progress)
+        known = self._fit_parts(graph, progress)
         self.start_weight_ = _START_WEIGHT if self.task == "reranking" else 0.0
         judgments, labels = self._judged or (None, "clicks")
         learned_from = judgments if labels == "judgments" else None
-        train = self._examples(graph, self.parts_, learned_from, progress)
+        train = self._examples(graph, known, learned_from, progress)
         judged = None
         if judgments and labels == "clicks":
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
@@ -164,8 +179,8 @@ class Ltr(Model):
     ) -> tuple[list[str], Examples]:
         """Return the names of the features and the training examples, for other tools."""
         with shared_terms():
-            self._fit_parts(graph, progress)
-            return self.features_.names, self._examples(graph, self.parts_, judgments, progress)
+            known = self._fit_parts(graph, progress)
+            return self.features_.names, self._examples(graph, known, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
@@ -215,16 +230,19 @@ class Ltr(Model):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _fit_parts(self, graph: ClickGraph, progress: Progress) -> None:
-        """Train the parts; the default ones are joined by those that help on this graph."""
+    def _fit_parts(self, graph: ClickGraph, progress: Progress) -> Examples | None:
+        """Train the parts; the default ones are joined by those that help on this graph.
+
+        Return the examples by which those were chosen.
+        """
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
         self.features_ = self._features(self.parts_, graph)
-        if self.parts == _PARTS:
-            chosen = choose_parts(
-                graph, self.parts_, self.features_, self._sampling, self._boosting, progress
-            )
-            self.parts_ += chosen
-            self.features_ = self._features(self.parts_, graph) if chosen else self.features_
+        if self.parts != _PARTS:
+            return None
+        choice = choose_parts(graph, self.parts_, self.features_, self._sampling, self._boosting, progress)
+        self.parts_ += choice.parts
+        self.features_ = self._features(self.parts_, graph) if choice.parts else self.features_
+        return choice.first_fold
 
     @property
     def _boosting(self) -> Boosting:
@@ -238,12 +256,15 @@ class Ltr(Model):
         return np.where(signals.found(docs), outputs + self._shift, 0).astype(np.float32)
 
     def _examples(
-        self, graph: ClickGraph, parts: list[Model], judgments: Judgments | None, progress: Progress
+        self, graph: ClickGraph, known: Examples | None, judgments: Judgments | None, progress: Progress
     ) -> Examples:
         given = None
         if self.task == "reranking":
             given = GivenCandidates(graph, self._bm25, self.n_candidates)
-        return cross_fitted(graph, judgments, parts, self.features_, self._sampling, progress, given)
+        known = known if judgments is None else None
+        return cross_fitted(
+            graph, judgments, self.parts_, self.features_, self._sampling, progress, given, known
+        )
 
     def _features(self, parts: list[Model], graph: ClickGraph) -> RankingFeatures:
         """Where few documents have clicks, those tell what was shown, not what suits given candidates."""

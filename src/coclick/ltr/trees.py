@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError, UserError
+from coclick.errors import UserError
 from coclick.ltr._tree_kernels import add_outputs
+from coclick.storage.layout import Index, Shape
 from coclick.storage.state import stored
 
 ZERO, LEFT, RIGHT = 0, 1, 2  # a missing value counts as zero, goes left, or goes right
@@ -29,37 +30,29 @@ Ints = NDArray[np.int32]
 class Trees:
     """The nodes of all trees, tree by tree; each node comes before its children."""
 
+    dimensions: ClassVar = ("features",)
     width: int  # number of features
-    roots: Ints
-    feature: Ints  # −1 for leaves
-    threshold: NDArray[np.float32]
-    left: Ints
-    right: Ints
-    missing: NDArray[np.uint8]
-    value: NDArray[np.float64]  # output of a leaf; mean of an inner node, for explanations
+    roots: Annotated[Ints, Shape("trees"), Index("nodes")]
+    feature: Annotated[Ints, Shape("nodes"), Index("features", lowest=LEAF)]
+    threshold: Annotated[NDArray[np.float32], Shape("nodes")]
+    left: Annotated[Ints, Shape("nodes")]
+    right: Annotated[Ints, Shape("nodes")]
+    missing: Annotated[NDArray[np.uint8], Shape("nodes")]
+    # The output of a leaf; the mean of an inner node, for explanations.
+    value: Annotated[NDArray[np.float64], Shape("nodes")]
 
-    def __post_init__(self) -> None:
-        if defect := self.find_defect():
-            raise ArtefactError(f"the trees are damaged: {defect}")
+    def sizes(self) -> dict[str, int]:
+        """Return the number of features."""
+        return {"features": self.width}
 
     def find_defect(self) -> str | None:
-        """Return what would lead outside the arrays or into a cycle, or None."""
+        """Return what would lead outside the nodes or into a cycle, or None."""
         nodes = np.arange(len(self.feature))
         inner = self.feature >= 0
-        if len({len(column) for column in self._columns}) != 1:
-            return "columns of different lengths"
-        if len(self.roots) and (self.roots.min() < 0 or self.roots.max() >= len(nodes)):
-            return "a root that is not a node"
-        if np.any(self.feature >= self.width):
-            return "a feature that does not exist"
         for child in (self.left[inner], self.right[inner]):
             if np.any(child <= nodes[inner]) or np.any(child >= len(nodes)):
                 return "a child that does not follow its parent"
         return None
-
-    @property
-    def _columns(self) -> tuple[NDArray[Any], ...]:
-        return self.feature, self.threshold, self.left, self.right, self.missing, self.value
 
     # -- conversion ------------------------------------------------------------------------------------
 

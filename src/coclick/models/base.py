@@ -11,7 +11,7 @@ import copy
 import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import Field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -33,11 +33,11 @@ from coclick.models.arguments import documents_from, texts_of
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.document_expansion import expand_in_blocks
 from coclick.models.hooks import DocMask, ModelHooks, TopK
-from coclick.models.integrity import check_bounds
 from coclick.models.registry import model_class, model_names
 from coclick.models.shared_evidence import damp_similar, depth_for
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, Run, padded, without_itself
+from coclick.storage.gate import Gated
 from coclick.storage.state import check_storable
 from coclick.text.query import Query
 from coclick.text.term_matrix import short_field, titles
@@ -49,14 +49,19 @@ _MIN_KNOWN_TEXT = 0.15  # below it there is no evidence: unrelated texts share s
 NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
 
 
-class Model(ModelHooks):
+class Model(Gated, ModelHooks):
     """Base class of all models: fit, search, score, explain, save."""
 
     def __init_subclass__(cls) -> None:
         """Keep declared state out of the dataclass's fields, and give every class the short repr."""
         annotations = inspect.get_annotations(cls)
-        for name in annotations:
-            if name.endswith("_") and name not in vars(cls):
+        cls._state_annotations = {
+            name: annotation for name, annotation in annotations.items() if name.endswith("_")
+        }
+        for name in cls._state_annotations:
+            if isinstance(vars(cls).get(name), Field):  # `field(init=False)`, for type checkers
+                delattr(cls, name)
+            if name not in vars(cls):
                 cls.__annotations__[name] = ClassVar
         if "__repr__" not in vars(cls):
             cls.__repr__ = Model.__repr__  # type: ignore[method-assign]
@@ -77,16 +82,15 @@ class Model(ModelHooks):
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
         self.check_requirements(graph)
-        if graph.artefact:
-            check_bounds({"graph": graph}, graph.artefact)
+        self.__dict__.pop("_gated", None)
         self.graph_ = graph
         self.stats_ = {}
         self.artefact_ = None
         self._fit(graph, progress)
         self._update_capabilities()
-        for name, value in vars(self).items():
-            if name.endswith("_") and name not in NOT_STATE and name != "parts_":
-                check_storable(f"{self.name}.{name}", value)
+        for name in self._state_names():
+            if name != "parts_":
+                check_storable(f"{self.name}.{name}", getattr(self, name))
         return self
 
     def search(
@@ -274,8 +278,6 @@ class Model(ModelHooks):
         self._require("add")
         given = check_view_features(features or {}, self.user_views)
         docs = documents_from(docs)
-        if self.artefact_:
-            check_bounds(vars(self), self.artefact_)
         new = AddedDocuments.from_mapping(docs, self.trained_on)
         larger = copy.copy(self)
         larger.graph_ = new.graph
@@ -372,6 +374,11 @@ class Model(ModelHooks):
         return (
             f"<{self}, trained on {len(self.graph_.queries):,} queries, {len(self.graph_.docs):,} documents>"
         )
+
+    def _state_names(self) -> list[str]:
+        """Return the names of the learned state."""
+        names = dict.fromkeys([*self.__dict__.get("_gated", {}), *vars(self)])
+        return [name for name in names if name.endswith("_") and name not in NOT_STATE]
 
     # -- for subclasses --------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ class ModelHooks:
     scans_docs: bool = False  # whether a search looks at every document: it takes longer the more there are
     uses_clicks: bool = True  # whether training reads clicks and queries; otherwise texts of documents only
 
+    _state_annotations: ClassVar[Mapping[str, Any]] = {}  # of the class itself: see `coclick.storage.layout`
     graph_: ClickGraph
     stats_: dict[str, Any]
     artefact_: Artefact | None = None
@@ -136,6 +137,15 @@ class ModelHooks:
     def _add_with_features(self, texts: Mapping[str, Strings], features: RowsByView) -> None:
         """Add documents by their fields and by features of user views; for models with user views."""
         raise NotImplementedError  # abstract for models with user views
+
+    @property
+    def _dimensions(self) -> Mapping[str, str]:
+        """Further names of dimensions for declarations of state, where they depend on parameters."""
+        return {}
+
+    def _find_defect(self) -> str | None:
+        """Return in what way an opened model does not fit together, or None; must read no array."""
+        return None
 
     def _update_capabilities(self) -> None:
         """Set the capabilities that depend on what was learned; called after fitting and opening."""

@@ -8,8 +8,11 @@ once, and one manifest commits everything.
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_type_hints
 
 from coclick.errors import ArtefactError, UserError, check_path
 from coclick.graph.click_graph import ClickGraph
@@ -17,9 +20,13 @@ from coclick.models import spec as specs
 from coclick.models.base import NOT_STATE, Model
 from coclick.models.registry import model_class
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
-from coclick.storage.manifest import with_article
+from coclick.storage.gate import Gate
+from coclick.storage.manifest import MANIFEST, with_article
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
+
+_GRAPH_SIZES = ("queries", "docs")
+_DECLARED: dict[Any, dict[str, Any]] = {}  # by class: reading annotations takes longer than opening
 
 
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
@@ -29,6 +36,7 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
     short = short_field(graph.texts)  # explanations need it
     texts = {name: texts for name, texts in graph.texts.items() if name == short}
     carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
+    carried.__dict__["clicks_by_doc"] = graph.clicks_by_doc  # linked if it is in a file
     origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
     with writing(path, force=force or replaces is not None, origins=origins) as out:
         if replaces is not None:
@@ -48,10 +56,25 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )
-    model = _read(source, "model", source.manifest, ClickGraph.read(source))
+    model = _read(Gate(source), "model", source.manifest, ClickGraph.read(source))
     if graph is not None:
         model.check_graph(graph)
     return model
+
+
+def check_content(model: Model, report: Callable[[ArtefactError], None] | None = None) -> None:
+    """Read and check everything that a model has on disk now, not when it is first used.
+
+    Raises the first defect, or reports each to `report`. A service calls this before it serves a model.
+    """
+
+    def fail(error: ArtefactError) -> None:
+        raise error
+
+    for owner in (model.graph_, model):
+        owner._check_content(report or fail)
+    for part in getattr(model, "parts_", []):
+        check_content(part, report)
 
 
 def _check_unchanged(opened: Model, path: str | Path) -> None:
@@ -65,41 +88,47 @@ def _check_unchanged(opened: Model, path: str | Path) -> None:
 def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
     """Store a model's state and return its entry in the manifest."""
     state = {}
-    for key, value in vars(model).items():
-        if key.endswith("_") and key not in NOT_STATE:
-            name = f"{prefix}.{key.rstrip('_')}"
-            if key == "parts_":
-                parts = [_write(out, f"{name}.{i}", part) for i, part in enumerate(value)]
-                state[key] = {"type": "models", "models": parts}
-            else:
-                state[key] = write_value(out, name, value)
+    for key in model._state_names():
+        value = getattr(model, key)
+        name = f"{prefix}.{key.rstrip('_')}"
+        if key == "parts_":
+            parts = [_write(out, f"{name}.{i}", part) for i, part in enumerate(value)]
+            state[key] = {"type": "models", "models": parts}
+        else:
+            state[key] = write_value(out, name, value)
     parameters = {field.name: getattr(model, field.name) for field in specs.parameters_of(type(model))}
     return {"model": model.name, "parameters": parameters, "stats": model.stats_, "state": state}
 
 
-def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
+def _read(gate: Gate, prefix: str, entry: Any, graph: ClickGraph) -> Model:
+    source = gate.source
     try:
         cls = model_class(str(entry["model"]))
         model = with_saved_parameters(cls, entry["parameters"])
         specs.check(model)
         state, stats = entry["state"].items(), entry["stats"]
+        scope, declared = graph._scope.inside(_GRAPH_SIZES, _GRAPH_SIZES), declared_state(cls)
+        scope.share(model._dimensions)
         for key, value in state:
             if not key.endswith("_") or key in NOT_STATE:
-                raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
+                raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path / MANIFEST))
             name = f"{prefix}.{key.rstrip('_')}"
             if key == "parts_":
-                parts = [_read(source, f"{name}.{i}", part, graph) for i, part in enumerate(value["models"])]
+                parts = [_read(gate, f"{name}.{i}", part, graph) for i, part in enumerate(value["models"])]
                 setattr(model, key, parts)
             else:
-                setattr(model, key, read_value(source, name, value))
-    except (KeyError, TypeError, AttributeError, RecursionError, UserError) as error:
+                read = read_value(source, name, value)
+                model._admit(gate, key, declared.get(key, Any), read, name, scope)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, UserError) as error:
         what = f"the manifest does not describe a model: {error}"
-        raise ArtefactError(what, where=str(source.path)) from None
-    lacking = [name for name in _state_of(cls) if not hasattr(model, name)]
-    if lacking or not isinstance(stats, dict):
-        what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'stats'}"
-        raise ArtefactError(what, where=str(source.path))
-    model.graph_, model.stats_, model.artefact_ = graph, stats, source
+        raise ArtefactError(what, where=str(source.path / MANIFEST)) from None
+    lacking = [name for name in _state_of(cls) if name not in model._state_names() and not hasattr(cls, name)]
+    defect = f"it has no {lacking[0]}" if lacking else None
+    model.graph_ = graph
+    if defect or not isinstance(stats, dict) or (defect := model._find_defect()):
+        what = f"the manifest does not describe a model: {defect or 'it has no stats'}"
+        raise ArtefactError(what, where=str(source.path / MANIFEST))
+    model.stats_, model.artefact_ = stats, source
     model._update_capabilities()
     return model
 
@@ -115,3 +144,20 @@ def _state_of(cls: type[Model]) -> list[str]:
     """The names of the state that a model class declares."""
     declared = (name for base in cls.__mro__ for name in inspect.get_annotations(base))
     return [name for name in declared if name.endswith("_") and name not in NOT_STATE]
+
+
+def declared_state(cls: Any) -> dict[str, Any]:
+    """Return the declared types of a model's state; without those that cannot be read."""
+    if cls in _DECLARED:
+        return _DECLARED[cls]
+    declared: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        annotations = vars(base).get("_state_annotations", {})
+        names = vars(sys.modules[base.__module__])
+        for name, annotation in annotations.items():
+            one = SimpleNamespace(__annotations__={name: annotation})
+            try:
+                declared |= get_type_hints(one, names, include_extras=True)
+            except (NameError, TypeError, AttributeError):  # of a model in another package
+                declared.pop(name, None)
+    return _DECLARED.setdefault(cls, declared)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from coclick.models.document_expansion import ExpansionWords, top_of_sparse
 from coclick.models.provenance import NoProvenance, Provenance
 from coclick.models.text_model import TextModel
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 from coclick.text.term_ids import stable_term_ids
 
@@ -30,10 +32,10 @@ class SparseVectorModel(TextModel):
 
     capabilities = frozenset({"expand", "explain", "export"})
 
-    terms_: Vocab
-    display_terms_: Strings  # for each term its most frequent written form
-    doc_index_: VectorIndex
-    query_index_: VectorIndex | None
+    terms_: Annotated[Vocab, Shape("terms")]
+    display_terms_: Annotated[Strings, Shape("terms")]  # for each term its most frequent written form
+    doc_index_: Annotated[VectorIndex, Shape("docs", "terms")]
+    query_index_: Annotated[VectorIndex | None, Shape("queries", "terms")]
 
     # -- hooks for subclasses --------------------------------------------------------------------------
 

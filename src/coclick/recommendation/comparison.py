@@ -134,11 +134,14 @@ class Comparison:
             "budget": self.budget.to_dict(),
         }
 
-    def write_html(self, path: str | Path) -> None:
-        """Write the report, one self-contained HTML page."""
+    def write_html(self, path: str | Path, failing: Mapping[str, Any] | None = None) -> None:
+        """Write the report, one self-contained HTML page.
+
+        `failing` is what `coclick.failing.find_failing` returns: the report has a section for it.
+        """
         from coclick.evaluation.report import write_report
 
-        write_report(self.leaderboard, path, self.to_dict())
+        write_report(self.leaderboard, path, self.to_dict(), failing)
 
 
 def _by_model(board: Leaderboard) -> dict[str, dict[str, Any]]:

@@ -136,10 +136,22 @@ def router(
         """Complete what was typed so far: queries of the log, the most used and successful first."""
         return JsonResponse(await executor.call(suggestions.get(), answers.complete, q, k))
 
+    @api.post("/suggest", responses=batch_response("SuggestResponse"))
+    async def suggest_batch(body: requests.SuggestRequest) -> Response:
+        """Complete several texts."""
+        found = await executor.call_batch(suggestions.get(), answers.complete_each, body.queries, body.k)
+        return JsonResponse({"answers": found})
+
     @api.get("/correct", responses=json_response("CorrectResponse"), dependencies=known)
     async def correct(q: requests.Q) -> Response:
         """Say what a query was probably meant to be; `correction` is null if it is likely right."""
         return JsonResponse(await executor.call(suggestions.get(), answers.correct, q))
+
+    @api.post("/correct", responses=batch_response("CorrectResponse"))
+    async def correct_batch(body: requests.CorrectRequest) -> Response:
+        """Correct several queries."""
+        found = await executor.call_batch(suggestions.get(), answers.correct_each, body.queries)
+        return JsonResponse({"answers": found})
 
     @api.get("/models", responses=json_response("ModelsResponse"), dependencies=known)
     async def list_models() -> Response:

@@ -17,7 +17,7 @@ from pathlib import Path
 from coclick.answers import search
 from coclick.errors import CoclickError, NotFoundError, UserError
 from coclick.models.base import Model
-from coclick.models.persistence import open_model
+from coclick.models.persistence import check_content, open_model
 from coclick.service.reloading import Retries, reload_changed, version_of
 
 _MAX_ATTEMPTS = 5  # to open a model that is being replaced
@@ -113,10 +113,11 @@ def _load(name: str, path: Path) -> LoadedModel:
 
 
 def _open_mapped(path: Path) -> Model:
-    """Open a model with all files mapped, so that they stay readable when it is replaced on disk."""
+    """Open a model with all files checked, and mapped: they stay readable when it is replaced on disk."""
     model = open_model(path)
     assert model.artefact_ is not None
     for name, entry in model.artefact_.files.items():
         if "dtype" in entry:
             model.artefact_.array(name)
+    check_content(model)  # not in the first request
     return model

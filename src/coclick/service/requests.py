@@ -91,6 +91,19 @@ class ExpandRequest(_Body):
     queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
 
 
+class CorrectRequest(BaseModel):
+    """Several queries as they were typed."""
+
+    model_config = ConfigDict(extra="forbid")
+    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
+
+
+class SuggestRequest(CorrectRequest):
+    """Several texts as far as they were typed."""
+
+    k: Annotated[int, Field(ge=1, le=MAX_COMPLETIONS)] = 10
+
+
 class SimilarQueriesRequest(ExpandRequest):
     """Several queries."""
 

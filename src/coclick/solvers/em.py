@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from coclick.progress import Progress, quiet
 from coclick.solvers._em_kernels import fold
 from coclick.solvers.em_iteration import EmIteration
 from coclick.solvers.em_state import EmState
+from coclick.storage.layout import Shape
 from coclick.storage.state import stored
 
 _MIN_ITERATIONS = 5  # topics separate slowly at first: small gains are no reason to stop
@@ -57,8 +59,9 @@ class Corpus:
 class Topics:
     """P(word|topic) for queries and titles: words × topics, columns sum to 1; equal if shared."""
 
-    query_words: NDArray[np.float32]
-    title_words: NDArray[np.float32]
+    dimensions: ClassVar = ("words", "topics")
+    query_words: Annotated[NDArray[np.float32], Shape("words", "topics")]
+    title_words: Annotated[NDArray[np.float32], Shape("words", "topics")]
 
 
 def fit_topics(

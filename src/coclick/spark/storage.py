@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
 from coclick.storage.directories import check_replaceable, check_same_kind
-from coclick.storage.manifest import ENTRY_NAME, FORMAT, MANIFEST, check_format
+from coclick.storage.manifest import ENTRY_NAME, FORMAT, MANIFEST, check_format, with_digest
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
@@ -141,7 +141,7 @@ class TableWriter:
                 entry = {"file": path, "bytes": size, "digest": digests[path]}
                 files[f"{name}.{number:05}"] = entry
         head = {"format": FORMAT, "coclick": __version__, "kind": kind, "layout": "parquet"}
-        manifest = head | fields | {"files": files}
+        manifest = with_digest(head | fields | {"files": files})
         self.directory.replace(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
 
     def _digests(self) -> dict[str, str]:

@@ -1,6 +1,14 @@
-"""`Csr`, `Strings` and `Vocab` as files of an artefact: one file for each of their arrays."""
+"""`Csr`, `Strings` and `Vocab` as files of an artefact: one file for each of their arrays.
+
+What is read here has not been checked. Only the gate (`coclick.storage.gate`) may pass it on.
+"""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
@@ -15,11 +23,13 @@ def write_csr(out: ArtefactWriter, name: str, matrix: Csr) -> None:
     out.array(f"{name}.data", matrix.data)
 
 
-def read_csr(source: Artefact, name: str, rows: int, columns: int) -> Csr:
-    """Map the matrix stored under `name` and check that its arrays fit together."""
-    indptr, indices, data = (source.array(f"{name}.{part}") for part in ("indptr", "indices", "data"))
-    if len(indptr) != rows + 1 or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(data):
-        raise ArtefactError(f"the matrix {name!r} is corrupt", where=str(source.path))
+def read_csr(source: Artefact, name: str, columns: int) -> Csr:
+    """Map the matrix stored under `name`. Its content is checked by the gate, before its first use."""
+    indptr = _read_list(source, f"{name}.indptr", np.int64, 1)
+    indices, data = (
+        _read_list(source, f"{name}.{part}", dtype)
+        for part, dtype in (("indices", np.int32), ("data", np.float32))
+    )
     return Csr(indptr, indices, data, columns)
 
 
@@ -32,17 +42,23 @@ def write_strings(out: ArtefactWriter, name: str, strings: Strings) -> None:
 
 
 def read_strings(source: Artefact, name: str) -> Strings:
-    """Map the texts stored under `name`."""
-    offsets, data = source.array(f"{name}.offsets"), source.array(f"{name}.data")
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(data):
-        raise ArtefactError(f"the texts {name!r} are corrupt", where=str(source.path))
-    return Strings(offsets, data)
+    """Map the texts stored under `name`. Their offsets are checked by the gate, before their first use."""
+    offsets = _read_list(source, f"{name}.offsets", np.int64, 1)
+    return Strings(offsets, _read_list(source, f"{name}.data", np.uint8))
 
 
 def read_vocab(source: Artefact, name: str) -> Vocab:
-    """Map the vocabulary stored under `name`."""
+    """Map the vocabulary stored under `name`; see `read_strings`."""
     strings = read_strings(source, name)
-    order = source.array(f"{name}.order") if f"{name}.order" in source else None
-    if order is not None and len(order) != len(strings):
-        raise ArtefactError(f"the vocabulary {name!r} is corrupt", where=str(source.path))
+    order = _read_list(source, f"{name}.order", np.int32) if f"{name}.order" in source else None
     return Vocab(strings.offsets, strings.data, order)
+
+
+def _read_list(source: Artefact, name: str, dtype: DTypeLike, shortest: int = 0) -> NDArray[Any]:
+    """Map an array of one dimension with entries of this type."""
+    values = source.array(name)
+    if values.ndim != 1 or values.dtype != dtype or len(values) < shortest:
+        found = f"{values.dtype} of the shape {values.shape}"
+        what = f"the {source.kind} is damaged: {name}: it is not a list of {np.dtype(dtype)}, but {found}"
+        raise ArtefactError(what, where=str(source.file(name)), hint="make it again, or copy it again")
+    return values

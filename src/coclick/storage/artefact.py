@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,8 +26,23 @@ from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, CoclickError
-from coclick.storage.directories import check_kind, check_output, remove_unreferenced, write_lock
-from coclick.storage.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, read_manifest
+from coclick.storage.directories import (
+    check_kind,
+    check_output,
+    published_name,
+    remove_unreferenced,
+    write_lock,
+)
+from coclick.storage.manifest import (
+    ARRAY_NAME,
+    DTYPES,
+    FORMAT,
+    MANIFEST,
+    digest_of,
+    read_manifest,
+    with_digest,
+)
+from coclick.storage.plain_files import open_plain, size_of_plain
 
 _CHUNK = 1 << 24
 _MAX_HEADER = 4096
@@ -80,7 +94,8 @@ class Artefact:
     def file(self, name: str) -> Path:
         """Return the path of the file that holds `name`."""
         if name not in self.files:
-            raise ArtefactError(f"{self.kind} has no part named {name!r}", where=str(self.path))
+            what = f"{self.kind} has no part named {name!r}"
+            raise ArtefactError(what, where=str(self.path / MANIFEST))
         return self.path / str(self.files[name]["file"])
 
     def table(self, name: str) -> list[Path]:
@@ -94,13 +109,15 @@ class Artefact:
 
     def damage(self) -> Iterator[tuple[str, str]]:
         """Read every file and yield (file, defect) for each that differs from what was written."""
+        if "digest" in self.manifest and self.manifest["digest"] != digest_of(self.manifest):
+            yield MANIFEST, "its content is not what was written (digest differs)"
         for name, entry in self.files.items():
             path = self.file(name)
             try:
                 self._check_size(name, entry)
                 if "dtype" in entry:
                     self._map(name)
-                with path.open("rb") as stream:
+                with open_plain(self.path, entry["file"]) as stream:
                     stream.seek(_data_offset(entry) if "dtype" in entry else 0)
                     found = _digest_stream(stream)
                 if found != entry["digest"]:
@@ -109,18 +126,29 @@ class Artefact:
                 yield path.name, error.what
             except OSError as error:
                 yield path.name, error.strerror or str(error)
+            yield from self._published_damage(name, entry)
+
+    def _published_damage(self, name: str, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """The same for the second name of a file, which may have become a file of its own."""
+        published = published_name(name)
+        if published is None or not os.path.lexists(self.path / published):
+            return
+        try:
+            with open_plain(self.path, published) as stream:
+                if _digest_stream(stream) != entry["digest"]:
+                    yield published, "its content is not what was written (digest differs)"
+        except ArtefactError as error:
+            yield published, error.what
 
     def _check_size(self, name: str, entry: dict[str, Any]) -> None:
         path = self.path / entry["file"]
         try:
-            status = path.lstat()
+            size = size_of_plain(self.path, entry["file"])
         except OSError:
             raise ArtefactError(f"{self.kind} is incomplete: a file is missing", where=str(path)) from None
-        if not stat.S_ISREG(status.st_mode):
-            raise ArtefactError("not a plain file", where=str(path))
-        if status.st_size != entry["bytes"]:
+        if size != entry["bytes"]:
             raise ArtefactError(
-                f"has {status.st_size:,} bytes where {entry['bytes']:,} were written",
+                f"has {size:,} bytes where {entry['bytes']:,} were written",
                 where=str(path),
                 hint="the file was truncated or changed; copy or make the artefact again",
             )
@@ -131,15 +159,19 @@ class Artefact:
         dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         begin = _data_offset(entry)
         try:
-            with path.open("rb") as stream:
+            with open_plain(self.path, entry["file"]) as stream:
                 found = stream.read(begin) if 0 < begin <= _MAX_HEADER else b""
-            if not found or found != _npy_header(dtype, shape, pad_to=begin):
-                raise ArtefactError("the header of the array does not match the manifest", where=str(path))
-            if 0 in shape:
-                return np.empty(shape, dtype)
-            return np.memmap(path, dtype, "c", begin, shape).view(np.ndarray)
-        except OSError as error:
-            raise ArtefactError(f"cannot be read: {error.strerror}", where=str(path)) from None
+                if not found or found != _npy_header(dtype, shape, pad_to=begin):
+                    raise ArtefactError(
+                        "the header of the array does not match the manifest", where=str(path)
+                    )
+                if 0 in shape:
+                    return np.empty(shape, dtype)
+                if os.fstat(stream.fileno()).st_size != entry["bytes"]:  # it may have changed since
+                    raise ArtefactError("the file has changed while it was opened", where=str(path))
+                return np.memmap(stream, dtype, "c", begin, shape).view(np.ndarray)
+        except (OSError, ValueError, OverflowError) as error:
+            raise ArtefactError(f"cannot be read: {error}", where=str(path)) from None
 
 
 class ArtefactWriter:
@@ -232,7 +264,7 @@ class ArtefactWriter:
         """Replace the manifest: from now on readers see what was written."""
         check_kind(self.path, kind)
         head = {"format": FORMAT, "coclick": __version__, "kind": kind}
-        manifest = head | fields | {"files": self.files}
+        manifest = with_digest(head | fields | {"files": self.files})
         part = self.path / f".manifest-{os.getpid()}"
         with self._removing_on_error(part), part.open("w", encoding="utf-8") as stream:
             json.dump(manifest, stream, indent=1, ensure_ascii=False)

@@ -13,9 +13,10 @@ from typing import Any
 
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
-from coclick.storage.manifest import ENTRY_NAME, MANIFEST, read_manifest, with_article
+from coclick.storage.manifest import ENTRY_NAME, MANIFEST, BrokenManifestError, read_manifest, with_article
 from coclick.storage.temporary import replacing_file
 
+_PUBLISHED = re.compile(r"rejects(_[a-z0-9_]+)?\.parquet")
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
 
@@ -34,6 +35,18 @@ def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def published_name(part: str) -> str | None:
+    """Return the name under which people find a part of an artefact, None if it has none.
+
+    Rejected rows are in `rejects.parquet`, those of a view in `rejects_<view>.parquet`.
+    """
+    if part == "rejects":
+        return "rejects.parquet"
+    if part.startswith("view.") and part.endswith(".rejects"):
+        return f"rejects_{part[5:-8]}.parquet"
+    return None
 
 
 def check_output(path: Path, force: bool, kind: str | None = None) -> None:
@@ -90,9 +103,12 @@ def _is_artefact_entry(name: str) -> bool:
 
 def referenced_files(path: Path) -> set[str]:
     """Return the files and directories that the manifest in a directory refers to, if there is one."""
-    if not (path / MANIFEST).exists():
+    if not os.path.lexists(path / MANIFEST):
         return set()
-    files = read_manifest(path, allow_older=True)["files"]
+    try:
+        files = read_manifest(path, allow_older=True)["files"]
+    except BrokenManifestError:  # it may refer to any of them
+        return {entry.name for entry in path.iterdir() if ENTRY_NAME.fullmatch(entry.name)}
     return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
@@ -110,8 +126,25 @@ def remove_unreferenced(path: Path, kept: Iterable[str] = ()) -> None:
 
 def check_kind(path: Path, kind: str | None) -> None:
     """Raise if the artefact in a directory is of another kind: only a graph may replace a graph."""
-    if kind is not None and (path / MANIFEST).exists():
-        check_same_kind(str(path), read_manifest(path, allow_older=True)["kind"], kind)
+    if kind is None or not os.path.lexists(path / MANIFEST):
+        return
+    try:
+        existing = read_manifest(path, allow_older=True)["kind"]
+    except BrokenManifestError:  # `--force` replaces it if nothing else is there
+        check_only_artefact(path)
+        return
+    check_same_kind(str(path), existing, kind)
+
+
+def check_only_artefact(path: Path) -> None:
+    """Raise if a directory whose manifest is broken is not surely one of coclick's, and nothing else."""
+    names = sorted(entry.name for entry in path.iterdir() if entry.name != MANIFEST)
+    if foreign := [name for name in names if not _is_artefact_entry(name) and not _PUBLISHED.fullmatch(name)]:
+        what = f"the manifest is broken, and the output directory holds other files ({foreign[0]})"
+        raise UserError(what, where=str(path), hint="choose a new directory, or move these files")
+    if not any(ENTRY_NAME.fullmatch(name) for name in names):
+        what = "the output directory holds a manifest.json that is none of coclick's"
+        raise UserError(what, where=str(path), hint="choose a new directory, or move this file")
 
 
 def check_same_kind(where: str, existing: str, kind: str) -> None:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
+from coclick.storage.plain_files import open_plain
 
 FORMAT = 2  # raise it when older artefacts can no longer be read
 MANIFEST = "manifest.json"
+MAX_BYTES = 1 << 25  # of a manifest; one with 10,000 files has about 3 MB
+MAX_VALUES = 2_000_000  # lists, objects and their entries, each of which takes memory
+MAX_DIMENSIONS = 4
 DTYPES = {"|u1", "<u2", "<i2", "<u4", "<i4", "<i8", "<f4", "<f8"}
 ARRAY_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _PLAIN_NAME = r"[a-z0-9_.]+-[0-9a-f]{16}\.(npy|parquet)"
 _TABLE_NAME = r"[a-z0-9_]+-[0-9a-f]{16}"  # a directory of Parquet files that Spark wrote
 FILE_NAME = re.compile(rf"{_PLAIN_NAME}|{_TABLE_NAME}/part-[0-9]+-[0-9a-z.-]+\.parquet")
 ENTRY_NAME = re.compile(rf"{_PLAIN_NAME}|{_TABLE_NAME}")  # files and directories of an artefact
+
+
+class BrokenManifestError(ArtefactError):
+    """A manifest that is not one: cut short, changed by hand, or not a file at all."""
 
 
 def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
@@ -34,25 +44,38 @@ def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
             hint="coclick build makes a graph, coclick train makes a model from it",
         )
     try:
-        manifest = json.loads(source.read_text(encoding="utf-8"))
+        with open_plain(path, MANIFEST) as stream:
+            manifest = parse_manifest(stream.read(MAX_BYTES + 1), str(source))
     except FileNotFoundError:
         raise UserError(
             "no graph or model here: it has no manifest.json",
             where=str(path),
             hint="if a build or a training was interrupted, run it again",
         ) from None
-    except (ValueError, RecursionError, OSError) as error:
-        raise ArtefactError(f"the manifest cannot be read: {error}", where=str(source)) from None
+    except OSError as error:
+        raise BrokenManifestError(f"the manifest cannot be read: {error}", where=str(source)) from None
     check_format(manifest, str(source), allow_older=allow_older)
     if problem := _find_defect(manifest):
-        raise ArtefactError(f"the manifest is not a coclick manifest: {problem}", where=str(source))
+        raise BrokenManifestError(f"the manifest is not a coclick manifest: {problem}", where=str(source))
     return manifest
+
+
+def parse_manifest(content: bytes, where: str) -> Any:
+    """Return the JSON value of a manifest, which is read by a parser that has no limits of its own."""
+    if len(content) > MAX_BYTES:
+        raise BrokenManifestError(f"the manifest has more than {MAX_BYTES:,} bytes", where=where)
+    if sum(content.count(mark) for mark in b"[{,") > MAX_VALUES:
+        raise BrokenManifestError(f"the manifest has more than {MAX_VALUES:,} values", where=where)
+    try:
+        return json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise BrokenManifestError(f"the manifest cannot be read: {error}", where=where) from None
 
 
 def check_format(manifest: Any, where: str, *, allow_older: bool = False) -> None:
     """Raise if a manifest has a newer or, unless allowed, an older format than this version reads."""
     if not isinstance(manifest, dict) or not isinstance(found := manifest.get("format"), int):
-        raise ArtefactError("the manifest is not a coclick manifest: no format", where=where)
+        raise BrokenManifestError("the manifest is not a coclick manifest: no format", where=where)
     if found > FORMAT:
         raise ArtefactError(
             f"made by a newer coclick ({manifest.get('coclick')}): format {found}, "
@@ -66,6 +89,17 @@ def check_format(manifest: Any, where: str, *, allow_older: bool = False) -> Non
         raise ArtefactError(
             f"an older coclick ({manifest.get('coclick')}) made this {kind}: {verb} it again", where=where
         )
+
+
+def with_digest(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest with a digest of everything in it, by which `coclick verify` notices edits."""
+    return manifest | {"digest": digest_of(manifest)}
+
+
+def digest_of(manifest: dict[str, Any]) -> str:
+    """Return the digest of a manifest, without the one that it has."""
+    rest = json.loads(json.dumps({key: value for key, value in manifest.items() if key != "digest"}))
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def with_article(kind: str) -> str:
@@ -87,12 +121,18 @@ def _find_defect(manifest: dict[str, Any]) -> str | None:
             return f"invalid name {name!r}"
         if not isinstance(entry.get("file"), str) or not FILE_NAME.fullmatch(entry["file"]):
             return f"invalid file name of {name!r}"
-        if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("digest"), str):
+        if not _is_size(entry.get("bytes")) or not isinstance(entry.get("digest"), str):
             return f"invalid size or digest of {name!r}"
         if "dtype" in entry or entry["file"].endswith(".npy"):
-            shape = entry.get("shape")
-            if entry.get("dtype") not in DTYPES:
+            shape, dtype = entry.get("shape"), entry.get("dtype")
+            if not isinstance(dtype, str) or dtype not in DTYPES:
                 return f"invalid type of {name!r}"
-            if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
+            if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS or not all(map(_is_size, shape)):
                 return f"invalid shape of {name!r}"
+            if math.prod(shape) * int(dtype[-1]) > entry["bytes"]:
+                return f"{name!r} is larger than its file"
     return None
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 62

@@ -20,7 +20,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.storage import parquet_tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
-from coclick.storage.manifest import DTYPES
+from coclick.storage.manifest import DTYPES, MANIFEST
 
 T = TypeVar("T")
 _STORED: dict[str, type] = {}
@@ -58,7 +58,7 @@ def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
 
 
 def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
-    """Read a value that `write_value` stored."""
+    """Read a value that `write_value` stored. Only the gate (`coclick.storage.gate`) may pass it on."""
     try:
         kind = entry["type"]
         if kind == "json":
@@ -71,7 +71,7 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
         if kind == "array":
             return source.array(name)
         if kind == "csr":
-            return read_csr(source, name, entry["rows"], entry["columns"])
+            return read_csr(source, name, entry["columns"])
         if kind == "vocab":
             return read_vocab(source, name)
         if kind == "strings":
@@ -84,8 +84,9 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
             if part.name in entry["fields"] or part.default is MISSING  # written before the field existed
         }
         return _STORED[kind](**parts)
-    except (KeyError, TypeError):
-        raise ArtefactError(f"the manifest does not describe {name!r}", where=str(source.path)) from None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        what = f"the manifest does not describe {name!r}"
+        raise ArtefactError(what, where=str(source.path / MANIFEST)) from None
 
 
 def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:

@@ -95,6 +95,11 @@ class Channel:
         plain = self._best([[arc] for arc in typed], pairs)
         return max(plain.values()), max(changed, default=None)
 
+    def has_alternatives(self, token: str) -> bool:
+        """Return whether a token may stand for other words than itself."""
+        [number] = find_texts(self.words.words, [token])
+        return bool(self._alternatives(Arc((token,), (number,))))
+
     def _alternatives(self, arc: Arc) -> list[Arc]:
         """What else a token may stand for. Words of titles are right."""
         token, number = arc.words[0], arc.ids[0]

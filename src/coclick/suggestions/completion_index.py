@@ -8,13 +8,14 @@ and 4,096 of them the best is known, so that the best k of a range are found wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import corrupt_error
+from coclick.storage.layout import Index, Shape
 from coclick.storage.state import stored
 
 LATER_WORD_WEIGHT = np.float32(0.25)  # of a query that is found by a later word, relative to its beginning
@@ -22,6 +23,10 @@ _MIN_TYPED = 4  # characters from which one typo is tolerated
 _MIN_TYPED_FOR_TWO = 9
 _MAX_TYPED = 64  # characters up to which typos are tolerated
 _SPACE = 32
+_HIDDEN = np.int32(-1)  # merit of a text that is hidden by `hide`
+_CHECKED = 1 << 18  # entries at a time
+
+Merits = NDArray[np.int32]
 
 
 @stored
@@ -29,16 +34,35 @@ _SPACE = 32
 class CompletionIndex:
     """Texts sorted by their bytes, with weights. Make one with `build`."""
 
-    texts: Vocab
-    weights: NDArray[np.float32]
-    merits: NDArray[np.int32]  # the order of weights: larger is better; 0 is never found
-    merits_64: NDArray[np.int32]  # the largest of every 64
-    merits_4096: NDArray[np.int32]
-    suffix_text: NDArray[np.int32]  # later words, sorted by what follows: the text
-    suffix_begin: NDArray[np.uint16]  # the byte at which the word begins
-    suffix_merits: NDArray[np.int32]
-    suffix_merits_64: NDArray[np.int32]
-    suffix_merits_4096: NDArray[np.int32]
+    dimensions: ClassVar = ("texts",)
+    texts: Annotated[Vocab, Shape("texts")]
+    weights: Annotated[NDArray[np.float32], Shape("texts")]
+    # The order of weights: larger is better; 0 and less are never found.
+    merits: Annotated[Merits, Shape("texts")]
+    merits_64: Annotated[Merits, Shape("texts_64")]  # the largest of every 64
+    merits_4096: Annotated[Merits, Shape("texts_4096")]
+    # Later words, sorted by what follows: the text, and the byte at which the word begins.
+    suffix_text: Annotated[NDArray[np.int32], Shape("suffixes"), Index("texts")]
+    suffix_begin: Annotated[NDArray[np.uint16], Shape("suffixes")]
+    suffix_merits: Annotated[Merits, Shape("suffixes")]
+    suffix_merits_64: Annotated[Merits, Shape("suffixes_64")]
+    suffix_merits_4096: Annotated[Merits, Shape("suffixes_4096")]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of blocks of 64 and of 4,096."""
+        found = {"texts": len(self.texts), "suffixes": len(self.suffix_text)}
+        return {
+            f"{name}_{block}": -(-count // block) for name, count in found.items() for block in (64, 4096)
+        }
+
+    def find_defect(self) -> str | None:
+        """Return whether a later word begins after the end of its text."""
+        lengths = np.diff(self.texts.offsets)
+        for first in range(0, len(self.suffix_text), _CHECKED):
+            part = slice(first, first + _CHECKED)
+            if np.any(self.suffix_begin[part] > lengths[self.suffix_text[part]]):
+                return "a word begins after the end of its text"
+        return None
 
     @classmethod
     def build(
@@ -48,14 +72,35 @@ class CompletionIndex:
 
         Those that are not `shown` are never found.
         """
-        from coclick.suggestions._completion_kernels import BLOCK, SUPERBLOCK, block_maxima
-
         count = len(texts)
         merits = np.empty(count, np.int32)
         merits[np.lexsort((np.arange(count), -weights))] = np.arange(count, 0, -1)
         if shown is not None:
             merits[~shown] = 0
         suffix_text, suffix_begin = _sorted_suffixes(texts)
+        return cls._with_merits(texts, weights, merits, suffix_text, suffix_begin)
+
+    def hide(self, rows: NDArray[np.int64]) -> CompletionIndex:
+        """Return the index with some texts hidden: they are not found any more."""
+        merits = self.merits.copy()
+        merits[rows] = _HIDDEN
+        return self._with_merits(self.texts, self.weights, merits, self.suffix_text, self.suffix_begin)
+
+    def hidden_texts(self) -> frozenset[str]:
+        """Return the texts that `hide` has hidden."""
+        return frozenset(self.texts.take(np.flatnonzero(self.merits == _HIDDEN)).to_list())
+
+    @classmethod
+    def _with_merits(
+        cls,
+        texts: Vocab,
+        weights: NDArray[np.float32],
+        merits: NDArray[np.int32],
+        suffix_text: NDArray[np.int32],
+        suffix_begin: NDArray[np.uint16],
+    ) -> CompletionIndex:
+        from coclick.suggestions._completion_kernels import BLOCK, SUPERBLOCK, block_maxima
+
         of_suffixes = merits[suffix_text]
         return cls(
             texts,
@@ -93,26 +138,6 @@ class CompletionIndex:
         if damaged:
             raise corrupt_error("the index of completions is")
         return rows, scores, found_typos
-
-    def find_defect(self) -> str | None:
-        """Return what is wrong with the sizes and types of the arrays, or None. Reads no array."""
-        count, later = len(self.texts), len(self.suffix_text)
-        expected = (
-            (self.texts.offsets, np.int64, count + 1),
-            (self.texts.data, np.uint8, len(self.texts.data)),
-            (self.weights, np.float32, count),
-            (self.merits, np.int32, count),
-            (self.merits_64, np.int32, -(-count // 64)),
-            (self.merits_4096, np.int32, -(-count // 4096)),
-            (self.suffix_text, np.int32, later),
-            (self.suffix_begin, np.uint16, later),
-            (self.suffix_merits, np.int32, later),
-            (self.suffix_merits_64, np.int32, -(-later // 64)),
-            (self.suffix_merits_4096, np.int32, -(-later // 4096)),
-        )
-        if any(array.dtype != dtype or array.shape != (size,) for array, dtype, size in expected):
-            return "the arrays of completions do not fit together"
-        return None
 
 
 def allowed_typos(characters: int) -> int:

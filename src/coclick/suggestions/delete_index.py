@@ -8,13 +8,14 @@ by its own. What is found is compared letter by letter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings
 from coclick.errors import corrupt_error
+from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.state import stored
 
 MIN_LETTERS = 4  # of a word that is corrected
@@ -28,9 +29,11 @@ _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 class DeleteIndex:
     """Numbers of words by the hashes of their deletes."""
 
-    starts: NDArray[np.int64]  # of each bucket in `entries`; there is a power of two of them
-    entries: NDArray[np.int32]
-    merits: NDArray[np.int32]  # of all words: larger is better
+    dimensions: ClassVar = ("words",)
+    # Where each bucket begins in `entries`; the number of buckets is a power of two.
+    starts: Annotated[NDArray[np.int64], Pointers("buckets", "entries")]
+    entries: Annotated[NDArray[np.int32], Shape("entries"), Index("words")]
+    merits: Annotated[NDArray[np.int32], Shape("words")]  # of all words: larger is better
 
     @classmethod
     def build(cls, words: Strings, indexed: NDArray[np.int32], counts: NDArray[Any]) -> DeleteIndex:
@@ -56,15 +59,10 @@ class DeleteIndex:
             raise corrupt_error("the index of words is")
         return found, distances, costs
 
-    def find_defect(self, words: int) -> str | None:
-        """Return what is wrong with the sizes and types of the arrays, or None. Reads no array."""
+    def find_defect(self) -> str | None:
+        """Return whether the number of buckets is wrong."""
         buckets = len(self.starts) - 1
-        arrays = (self.starts, np.int64), (self.entries, np.int32), (self.merits, np.int32)
-        if any(array.dtype != dtype or array.ndim != 1 for array, dtype in arrays):
-            return "the index of words has arrays of the wrong type"
-        if buckets < 1 or buckets & (buckets - 1) or len(self.merits) != words:
-            return "the arrays of the index of words do not fit together"
-        return None
+        return "the number of buckets is no power of two" if buckets < 1 or buckets & (buckets - 1) else None
 
 
 def allowed_edits(letters: int) -> int:

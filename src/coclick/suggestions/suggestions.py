@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
@@ -16,12 +17,15 @@ from coclick.errors import ArtefactError, UserError, check_path, check_whole, co
 from coclick.graph.click_graph import ClickGraph
 from coclick.progress import Progress, quiet
 from coclick.storage.artefact import Artefact, writing
+from coclick.storage.gate import Gate, Gated, Scope, declarations_of
+from coclick.storage.layout import Shape
 from coclick.storage.manifest import with_article
 from coclick.storage.state import read_value, write_value
 from coclick.suggestions.channel import MAX_TEXT, MAX_WORDS, Channel, is_plain
 from coclick.suggestions.completion_index import CompletionIndex
 from coclick.suggestions.confidence import QueryEvidence, confidence, features
 from coclick.suggestions.delete_index import MAX_LETTERS, MIN_LETTERS, DeleteIndex
+from coclick.suggestions.misspelt import find_misspelt
 from coclick.suggestions.word_statistics import WordStatistics, find_texts
 from coclick.text.languages import DEFAULT
 from coclick.text.normalise import normalise
@@ -32,7 +36,7 @@ MAX_TYPED = 1000  # characters; longer texts have no suggestions
 MIN_CONFIDENCE = 0.6
 _MIN_QUERIES = 3  # of a word in no title that others are corrected to
 _MAX_DOCS = 8  # documents of a query whose clicks are kept, to compare queries by
-_PARTS = {"completions": CompletionIndex, "words": WordStatistics, "edits": DeleteIndex}
+_PARTS = ("completions", "words", "edits", "clicks", "weights")
 
 
 class Completion(NamedTuple):
@@ -51,14 +55,15 @@ class Correction(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestions:
+class Suggestions(Gated):
     """Completions and corrections. `Suggestions.build` makes them from a graph, `open` opens saved ones."""
 
-    completions: CompletionIndex
-    words: WordStatistics
-    edits: DeleteIndex
-    clicks: Csr  # most clicked documents of each query, rows of length 1
-    weights: np.ndarray[Any, np.dtype[np.float32]]  # how much each query is used, without its other spellings
+    completions: Annotated[CompletionIndex, Shape("queries")]
+    words: Annotated[WordStatistics, Shape("words")]
+    edits: Annotated[DeleteIndex, Shape("words")]
+    clicks: Annotated[Csr, Shape("queries", "docs")]  # most clicked documents of a query, rows of length 1
+    # How much each query is used, without its other spellings.
+    weights: Annotated[NDArray[np.float32], Shape("queries")]
     language: str = DEFAULT
     stats: Mapping[str, Any] = field(default_factory=dict)
     artefact: Artefact | None = None
@@ -72,8 +77,8 @@ class Suggestions:
     def build(cls, graph: ClickGraph, *, min_users: int = 1, progress: Progress = quiet) -> Suggestions:
         """Learn suggestions from the queries and titles of a graph.
 
-        Only queries with clicks are suggested, and none that looks like personal data. With `min_users`, a
-        query needs so many users; a graph that was built with `min_users` has no others.
+        Only queries with clicks are suggested, and none that looks like personal data or is likely misspelt.
+        With `min_users`, a query needs so many users; a graph that was built with `min_users` has no others.
         """
         from coclick.suggestions.query_selection import select_queries  # imports DuckDB, which takes long
 
@@ -92,7 +97,7 @@ class Suggestions:
             titles = graph.texts.get("title", Strings.from_list([]))
             words = WordStatistics.count(selected.texts, selected.weights, titles, language)
             edits = DeleteIndex.build(words.words, _correct_words(words), words.uses + words.titles)
-        stats = {
+        stats: dict[str, Any] = {
             "queries": len(graph.queries),
             "suggested": int(selected.shown.sum()),
             "left_out": selected.stats,
@@ -101,7 +106,12 @@ class Suggestions:
             "graph": graph.digest,
         }
         clicks = _most_clicked(graph.clicks, selected.rows)
-        return cls(completions, words, edits, clicks, selected.weights, language, stats)
+        made = cls(completions, words, edits, clicks, selected.weights, language, stats)
+        with progress("leaving out misspelt queries"):
+            misspelt = find_misspelt(made)
+        stats["suggested"] -= len(misspelt)
+        stats["left_out"] = {**selected.stats, "misspelt": len(misspelt)}
+        return replace(made, completions=completions.hide(misspelt))
 
     @classmethod
     def open(cls, path: str | Path) -> Suggestions:
@@ -114,69 +124,25 @@ class Suggestions:
 
     @classmethod
     def read(cls, source: Artefact) -> Suggestions:
-        """Read the suggestions of an artefact, and check that their arrays fit together."""
+        """Read the suggestions of an artefact."""
         entries = source.manifest.get("parts")
         if not isinstance(entries, dict):
             raise ArtefactError("the manifest does not describe the parts", where=str(source.path))
-        parts = {
-            name: read_value(source, name, entries.get(name, {})) for name in (*_PARTS, "clicks", "weights")
-        }
-        found = cls(
-            **parts,
-            language=str(source.manifest.get("language", DEFAULT)),
-            stats=source.manifest.get("stats", {}),
-            artefact=source,
-        )
-        try:
-            problem = found.find_defect()
-        except AttributeError:  # not even arrays
-            problem = "the manifest does not describe suggestions"
-        if problem:
-            raise ArtefactError(problem, where=str(source.path), hint="build the suggestions again")
+        found = object.__new__(cls)
+        language = str(source.manifest.get("language", DEFAULT))
+        found.__dict__.update(language=language, stats=source.manifest.get("stats", {}), artefact=source)
+        gate, scope, declared = Gate(source), Scope(), declarations_of(cls)
+        for name in _PARTS:
+            value = read_value(source, name, entries.get(name, {}))
+            found._admit(gate, name, declared[name], value, name, scope)
         return found
 
     def save(self, path: str | Path, *, force: bool = False) -> Suggestions:
         """Write the suggestions to a directory, and return them opened from there."""
         with writing(check_path(path, "path"), force=force) as out:
-            names = (*_PARTS, "clicks", "weights")
-            parts = {name: write_value(out, name, getattr(self, name)) for name in names}
+            parts = {name: write_value(out, name, getattr(self, name)) for name in _PARTS}
             out.commit(KIND, parts=parts, language=self.language, stats=dict(self.stats))
         return Suggestions.open(path)
-
-    def find_defect(self) -> str | None:
-        """Return what is wrong with the sizes and types of the arrays, or None. Reads no array."""
-        if not all(isinstance(getattr(self, name), kind) for name, kind in _PARTS.items()):
-            return "the manifest does not describe suggestions"
-        queries = len(self.completions.texts)
-        clicks = self.clicks
-        if not isinstance(clicks, Csr) or clicks.rows != queries:
-            return "the clicks do not fit the queries"
-        if self.weights.dtype != np.float32 or self.weights.shape != (queries,):
-            return "the weights do not fit the queries"
-        return (
-            self.completions.find_defect()
-            or self.words.find_defect()
-            or self.edits.find_defect(len(self.words.words))
-        )
-
-    def content_defects(self) -> Iterator[tuple[str, str]]:
-        """Read all arrays, and yield (part, defect) for every index out of bounds: for `coclick verify`."""
-        texts, words = self.completions.texts, self.words.words
-        for name, strings in (("completions.texts", texts), ("words.words", words)):
-            if np.any(np.diff(strings.offsets) < 0):
-                yield name, "offsets fall"
-                return
-        later = self.completions.suffix_text
-        if _outside(later, len(texts)):
-            yield "completions.suffix_text", "a text is out of bounds"
-        elif np.any(self.completions.suffix_begin > np.diff(texts.offsets)[later]):
-            yield "completions.suffix_begin", "a word begins after the end of its text"
-        if self.edits.starts[-1] != len(self.edits.entries) or np.any(np.diff(self.edits.starts) < 0):
-            yield "edits.starts", "offsets fall"
-        if _outside(self.edits.entries, len(words)):
-            yield "edits.entries", "a word is out of bounds"
-        if problem := self.clicks.find_defect():
-            yield "clicks", problem
 
     # -- suggest ---------------------------------------------------------------------------------------
 
@@ -185,7 +151,7 @@ class Suggestions:
 
         Queries are ordered by use and success. If fewer than k begin with the text, those follow that do so
         with a typo in it: one from 4 characters on, two from 9, unless in its first character. The empty text
-        has the most used queries.
+        has the most used queries. A query that is likely misspelt is found, first, if it is the text itself.
         """
         _check_text(text)
         if check_whole(k, "k", 1) > MAX_COMPLETIONS:
@@ -195,12 +161,14 @@ class Suggestions:
         typed = normalise(text)
         if typed and text[-1:].isspace():
             typed += " "  # the word is complete
-        rows, scores, found = self.completions.complete(typed, k, typos=typos)
-        texts = self.completions.texts
-        return [
-            Completion(texts[row], score, n)
-            for row, score, n in zip(rows.tolist(), scores.tolist(), found.tolist(), strict=True)
-        ]
+        rows, scores, n_typos = self.completions.complete(typed, k, typos=typos)
+        data, offsets = self._text_bytes
+        texts = [str(data[offsets[row] : offsets[row + 1]], "utf-8", "replace") for row in rows.tolist()]
+        found = list(map(Completion, texts, scores.tolist(), n_typos.tolist()))
+        if typed in self._misspelt:
+            [row] = find_texts(self.completions.texts, [typed])
+            found = [Completion(typed, float(self.completions.weights[row]), 0), *found[: k - 1]]
+        return found
 
     def correct(self, text: str, *, min_confidence: float = MIN_CONFIDENCE) -> Correction | None:
         """Return what a query was probably meant to be; None if the text is likely right, or nobody knows.
@@ -224,7 +192,7 @@ class Suggestions:
         if not typed_text or len(typed_text) > MAX_TEXT or len(tokens) > MAX_WORDS:
             return None
         try:
-            typed, proposed = self._channel.readings(tokens)
+            typed, proposed = self.channel.readings(tokens)
             if proposed is None or proposed.text == typed_text:
                 return None
             queries = self._compare(typed_text, proposed.text)
@@ -233,8 +201,19 @@ class Suggestions:
             raise corrupt_error("the counts of words are") from None
 
     @cached_property
-    def _channel(self) -> Channel:
+    def channel(self) -> Channel:
+        """What finds other readings of a text."""
         return Channel(self.words, self.edits, self.language)
+
+    @cached_property
+    def _misspelt(self) -> frozenset[str]:
+        return self.completions.hidden_texts()
+
+    @cached_property
+    def _text_bytes(self) -> tuple[memoryview, memoryview]:
+        """The bytes of all queries and their offsets, as memoryviews, which are read faster than arrays."""
+        texts = self.completions.texts
+        return texts.data.data, texts.offsets.data
 
     def _compare(self, typed: str, proposed: str) -> QueryEvidence:
         """What the log says of two texts as whole queries."""
@@ -244,10 +223,6 @@ class Suggestions:
             return QueryEvidence(weight, other)
         one, two = (dict(zip(*map(np.ndarray.tolist, self.clicks.row(row)), strict=False)) for row in rows)
         return QueryEvidence(weight, other, sum(share * two.get(doc, 0.0) for doc, share in one.items()))
-
-
-def _outside(numbers: np.ndarray[Any, np.dtype[np.int32]], size: int) -> bool:
-    return bool(len(numbers) and not (numbers.min() >= 0 and numbers.max() < size))
 
 
 def _check_text(text: Any) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, Literal, get_args
@@ -28,6 +30,7 @@ from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces
 Tokenizer = Literal["pieces", "words", "whitespace"]
 
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
+_MAX_REMEMBERED = 200_000  # tokens of an analyzer, see `remembered_tokens`
 _MIN_BATCH = 64  # with fewer texts, loading compiled kernels does not pay
 
 
@@ -185,7 +188,10 @@ class Analyzer:
 
     def analyze(self, texts: Iterable[str], vocabulary: VocabularyBuilder) -> Tokens:
         """Return the terms of many texts, as ids of a vocabulary that grows with them."""
-        table = _TokenTable(self._split, lambda words: vocabulary.add(words, self.stems))
+        split: Callable[[str], list[str]] = self._split
+        if (remembered := _remembered.get()) is not None:
+            split = remembered.setdefault(self, _SplitTokens(self._split)).__getitem__
+        table = _TokenTable(split, lambda words: vocabulary.add(words, self.stems))
         indptr, terms = array("q", [0]), array("i")
         for lines in normalised_lines(texts):
             ends, words = table.words_of(lines)
@@ -224,6 +230,33 @@ class Analyzer:
         else:
             words = self._language.split(token)
         return self.without_stop_words(add_pieces(words) if self.tokenizer == "pieces" else words)
+
+
+class _SplitTokens(dict[str, list[str]]):
+    """The words of tokens, split when they are first needed."""
+
+    def __init__(self, split: Callable[[str], list[str]]) -> None:
+        super().__init__()
+        self._split = split
+
+    def __missing__(self, token: str) -> list[str]:
+        words = self._split(token)
+        if len(self) < _MAX_REMEMBERED:
+            self[token] = words
+        return words
+
+
+_remembered: ContextVar[dict[Analyzer, _SplitTokens] | None] = ContextVar("remembered", default=None)
+
+
+@contextmanager
+def remembered_tokens() -> Iterator[None]:
+    """Split a token only once, however many collections of texts have it."""
+    before = _remembered.set({} if _remembered.get() is None else _remembered.get())
+    try:
+        yield
+    finally:
+        _remembered.reset(before)
 
 
 def int32_view(values: array[int]) -> NDArray[np.int32]:

@@ -15,17 +15,21 @@ by length, then by their symbols.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from itertools import pairwise
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.content_checks import ascends, is_within
 from coclick.arrays.strings import Strings
-from coclick.errors import ArtefactError, UserError
+from coclick.errors import UserError
 from coclick.jit.threads import balanced_blocks, run_blocks
+from coclick.storage.layout import Index, Shape
 from coclick.storage.state import stored
 from coclick.text import _ngram_kernels as kernels
 from coclick.text.analyzer import Analyzer, Tokens, int32_view
@@ -94,18 +98,32 @@ class UnitTable:
     `levels[n−1] … levels[n]−1`. Nodes of at least `smallest` symbols are units, numbered from 0.
     """
 
-    symbols: Int32s
-    children: Int64s
-    levels: Int64s
+    dimensions: ClassVar = ("units", "terms")
+    symbols: Annotated[Int32s, Shape("nodes")]
+    children: Annotated[Int64s, Shape("pointers")]
+    levels: Annotated[Int64s, Shape("sizes")]
     min_n: int
 
     SIZES: ClassVar[tuple[int, int]]
 
-    def __post_init__(self) -> None:
+    def sizes(self) -> dict[str, int]:
+        """Return the number of units and of pointers; 0 units if the levels are damaged."""
+        sound = 1 <= self.min_n < len(self.levels) and 0 <= self._first <= len(self.symbols)
+        return {"units": len(self) if sound else 0, "pointers": len(self.symbols) + 1}
+
+    def find_defect(self) -> str | None:
+        """Return whether a level, or the children of a node, are out of place."""
         nodes, depths = len(self.symbols), self.levels.tolist()
-        ascend = depths == sorted(depths) and [*depths[:1], *depths[-1:]] == [0, nodes]
-        if len(self.children) != nodes + 1 or not 1 <= self.min_n < len(depths) or not ascend:
-            raise ArtefactError("the table of units is corrupt")
+        if depths != sorted(depths) or [*depths[:1], *depths[-1:]] != [0, nodes]:
+            return "its levels do not ascend to the number of nodes"
+        if not 1 <= self.min_n < len(depths):
+            return "its units have no valid size"
+        if not ascends(np.concatenate([[0], self.children]), nodes):
+            return "pointers to children do not ascend"
+        for first, end in pairwise(depths):
+            if first < end and self.children[first] < end:
+                return "the children of a node are not on the next level"
+        return None
 
     @property
     def max_n(self) -> int:
@@ -219,6 +237,7 @@ class WordUnits(UnitTable):
     """1–3-grams of terms."""
 
     SIZES: ClassVar[tuple[int, int]] = (1, 3)
+    symbols: Annotated[Int32s, Shape("nodes"), Index("terms")]
 
     def decompose(self, sequences: Tokens) -> Incidence:
         """Return the known units whose span is not inside the span of a longer known unit (§3.3).
@@ -242,6 +261,12 @@ class CharUnits(UnitTable):
     """
 
     SIZES: ClassVar[tuple[int, int]] = (3, 5)
+
+    def find_defect(self) -> str | None:
+        """Return whether a symbol is not a character, or what is wrong with the levels."""
+        if not is_within(self.symbols, 0, sys.maxunicode + 1):
+            return "a symbol is not a character"
+        return super().find_defect()
 
     def labels(self, units: NDArray[np.integer], display_terms: Strings) -> list[str]:
         """Return the characters between tildes, with an underscore at the edge of a word: ~_wal~, ~tmon~."""

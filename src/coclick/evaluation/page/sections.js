@@ -1,6 +1,7 @@
 // All sections of the report, in their order.
 
 import { breakdown } from "./breakdown.js";
+import { failing } from "./failing.js";
 import { importance } from "./importance.js";
 import { leaderboard } from "./leaderboard.js";
 import { node } from "./nodes.js";
@@ -11,7 +12,7 @@ import { training } from "./training.js";
 
 // A section without data is left out.
 export function sections(data) {
-  const makers = [leaderboard, significance, breakdown, separability, importance, training, queries];
+  const makers = [leaderboard, significance, breakdown, separability, importance, training, failing, queries];
   return makers.flatMap((make) => make(data));
 }
 

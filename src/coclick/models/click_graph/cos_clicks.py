@@ -10,9 +10,11 @@ none (`weight=log`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
@@ -20,6 +22,7 @@ from coclick.models.click_graph._base import CandidateModel, ClickWeight, cosine
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 
 
@@ -36,6 +39,9 @@ class CosClicks(CandidateModel):
     }
 
     weight: ClickWeight = "log1p"
+
+    query_lengths_: Annotated[NDArray[np.float32], Shape("queries")] = field(init=False)
+    doc_lengths_: Annotated[NDArray[np.float32], Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the lengths of rows and columns."""

@@ -10,7 +10,8 @@ so that 9 of 10 (0.596) scores higher than 1 of 1 (0.207). A pair that was never
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from coclick.models.click_graph._base import CandidateModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 
 Z = 1.96  # for 95 % confidence
@@ -36,6 +38,8 @@ class CTR(CandidateModel):
     summary = "rate of sessions in which the document was the only click, as a lower bound"
     requires = ("impressions", "sessions")
     presets = {"jiang2016": Preset("Jiang et al. 2016")}  # §4.2 settles everything: there are no parameters
+
+    bounds_: Annotated[Csr, Shape("queries", "docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the bound of every pair that was shown."""

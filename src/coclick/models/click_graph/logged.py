@@ -8,7 +8,8 @@ impressions of its most shown document.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.click_graph._base import CandidateModel
 from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 
 
@@ -29,6 +31,8 @@ class Logged(CandidateModel):
     name = "logged"
     summary = "documents of a seen query in the order in which the engine showed them"
     requires = ("days", "impressions", "positions")
+
+    discounts_: Annotated[Csr, Shape("queries", "docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the average discount of every pair that was shown."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from coclick.models.base import DocMask, Model, TopK
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 
 
@@ -26,6 +28,8 @@ class Popularity(Model):
     summary = "the most clicked documents, the same for every query"
     uses_query = False
     capabilities = frozenset({"unseen_queries"})
+
+    clicks_: Annotated[NDArray[np.float32], Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Add up the clicks of each document."""

@@ -15,7 +15,7 @@ further. Vectors stay sparse: each step starts from the `max_nodes` largest entr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -29,6 +29,7 @@ from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 
 
@@ -58,6 +59,9 @@ class RandomWalk(CandidateModel):
     stay_probability: Annotated[float, Range(0, 1)] = 0.9  # s
     iterations: Annotated[int, Range(1)] = 5  # t, the number of steps
     max_nodes: Annotated[int, Range(1)] = 10_000  # entries of each side that a step starts from
+
+    query_clicks_: Annotated[NDArray[np.float64], Shape("queries")] = field(init=False)
+    doc_clicks_: Annotated[NDArray[np.float64], Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the sums that scale the transitions."""

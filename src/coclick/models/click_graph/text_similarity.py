@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr, hstack
 from coclick.arrays.strings import Strings, Vocab
+from coclick.storage.layout import Shape
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
-from coclick.text.ngrams import CharUnits, SparsePattern, UnitTable, character_sequences
+from coclick.text.ngrams import CharUnits, SparsePattern, character_sequences
 from coclick.text.term_matrix import TermMatrix
 
 _BLOCK = 1 << 16  # rows per scaling step
@@ -33,13 +35,24 @@ _BLOCK = 1 << 16  # rows per scaling step
 class TextSimilarity:
     """The known n-grams and words with their weights."""
 
-    chars: UnitTable
-    char_idf: NDArray[np.float32]
+    dimensions: ClassVar = ("features",)
+    chars: Annotated[CharUnits, Shape("chars")]
+    char_idf: Annotated[NDArray[np.float32], Shape("chars")]
     analyzer: Analyzer
-    terms: Vocab
-    word_idf: NDArray[np.float32]
+    terms: Annotated[Vocab, Shape("terms")]
+    word_idf: Annotated[NDArray[np.float32], Shape("terms")]
     n_texts: int  # N
     word_weight: float  # w
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of n-grams and words."""
+        return {"features": len(self.char_idf) + len(self.word_idf)}
+
+    def find_defect(self) -> str | None:
+        """Return what is wrong with the numbers, or None."""
+        if self.n_texts < 0 or not 0 <= self.word_weight <= 1:
+            return "the number of texts or the weight of words is out of bounds"
+        return None
 
     @classmethod
     def fit(
@@ -47,6 +60,7 @@ class TextSimilarity:
     ) -> tuple[TextSimilarity, Csr]:
         """Learn words and n-grams of `sizes` (shortest, longest); also return the vectors of the texts."""
         held = CharUnits.extract(character_sequences(texts), 1, sizes)
+        assert isinstance(held.table, CharUnits)
         words = TermMatrix.fit(texts, analyzer)
         chars, terms = SparsePattern(held.indptr, held.units), _distinct(words.tokens, len(words.terms))
         idf = _idf(chars, len(held.table)), _idf(terms, len(words.terms))

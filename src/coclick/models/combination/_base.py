@@ -13,7 +13,7 @@ both forms the score of a pair does not depend on the other candidates.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -48,6 +48,9 @@ class Combination(Model):
     evidence_names = ("parts",)
     parts: str = ""
 
+    parts_: list[Model] = field(init=False)
+    calibration_: Calibration | None = field(init=False)
+
     def __post_init__(self) -> None:
         self.weights, specs_of_parts = zip(*specs.parse_sum(self.parts), strict=True)
         parts = [create(spec) for spec in specs_of_parts]  # also checks them
@@ -56,7 +59,15 @@ class Combination(Model):
         self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
         self.capabilities = combined_capabilities(parts) | {"explain"}
-        self.calibration_: Calibration | None = None  # None: weights as written
+        self.calibration_ = None  # weights as written
+
+    def _find_defect(self) -> str | None:
+        """Return whether the parts are not those of the specification, or the weights not those of parts."""
+        if [str(part) for part in self.parts_] != self.part_specs:
+            return "its parts are not those that it is made of"
+        if self.calibration_ is not None and self.calibration_.n_parts != len(self.parts_):
+            return "it does not have weights for each part"
+        return None
 
     # -- hook for subclasses ---------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float64]
@@ -35,10 +34,6 @@ class Calibration:
     heights: list[list[float]]  # for each part, its map at the knots
     weights: list[list[list[float]]]  # [query][document][part]
     base: list[list[float]]  # [query][document]
-
-    def __post_init__(self) -> None:
-        if defect := self.find_defect():
-            raise ArtefactError(f"the learned weights of the combination are damaged: {defect}")
 
     def find_defect(self) -> str | None:
         """Return what is wrong with the numbers, or None."""

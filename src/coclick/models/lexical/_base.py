@@ -7,7 +7,7 @@ explanation are the same for all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
@@ -33,6 +33,8 @@ class LexicalModel(SparseVectorModel):
     stem: bool = True
     remove_stop_words: bool = False
     tokenizer: Tokenizer = "pieces"
+
+    fields_: list[str] = field(init=False)
 
     # -- hooks for subclasses --------------------------------------------------------------------------
 

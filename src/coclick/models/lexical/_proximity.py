@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.content_checks import is_within
 from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.arrays.strings import Strings, Vocab
@@ -35,6 +36,7 @@ from coclick.models.lexical._window_kernels import (
 from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Explanation, padded, top_rows
+from coclick.storage.layout import Pointers, Shape
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
 from coclick.text.query import Query, known_share, lookup_query_terms
@@ -53,11 +55,18 @@ class WindowIndex:
     clicked often counts more than one that was clicked once.
     """
 
-    terms: Vocab
-    indptr: NDArray[np.int64]
-    places: NDArray[np.int64]
-    weights: NDArray[np.float32]
-    lengths: NDArray[np.float32]  # of each document, divided by the average of non-empty documents
+    dimensions: ClassVar = ("docs",)
+    terms: Annotated[Vocab, Shape("terms")]
+    indptr: Annotated[NDArray[np.int64], Pointers("terms", "places")]
+    places: Annotated[NDArray[np.int64], Shape("places")]
+    weights: Annotated[NDArray[np.float32], Shape("places")]
+    # Of each document, divided by the average of non-empty documents.
+    lengths: Annotated[NDArray[np.float32], Shape("docs")]
+
+    def find_defect(self) -> str | None:
+        """Return whether a place is in a document that does not exist."""
+        inside = is_within(self.places, 0, len(self.lengths) << ROW_SHIFT)
+        return None if inside else "a place is out of bounds"
 
     @classmethod
     def from_fields(cls, texts: dict[str, Strings], analyzer: Analyzer) -> WindowIndex:

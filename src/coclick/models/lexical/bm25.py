@@ -9,16 +9,18 @@ which is the vector of the query.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.storage.layout import Shape
 
 
 @register
@@ -47,6 +49,9 @@ class BM25(LexicalModel):
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75
+
+    idf_: Annotated[NDArray[np.float32], Shape("terms")] = field(init=False)
+    average_: float = field(init=False)
 
     def _fit_weights(self, counts: Csr) -> None:
         """Learn idf and the average document length."""

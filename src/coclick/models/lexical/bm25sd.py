@@ -7,7 +7,7 @@ Both are from Jiang et al. 2016 §4.2. `_proximity` has the sum over words, orde
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.term_matrix import TermMatrix, choose_fields
 
 PRESETS = {
@@ -44,6 +45,8 @@ class BM25SD(WindowModel):
     summary = "lexical: BM25 over words and pairs of adjacent words"
     uses_clicks = False
     presets = PRESETS
+
+    content_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the positions of words in the chosen fields."""
@@ -79,6 +82,10 @@ class BM25SDMult(WindowModel):
     content_weight: Annotated[float, Range(0)] = 1.0
     anchor_weight: Annotated[float, Range(0)] = 1.0
     query_weight: Annotated[float, Range(0)] = 2.0
+
+    content_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
+    anchor_: Annotated[WindowIndex | None, Shape("docs")] = field(init=False)
+    clicked_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the positions of words in each field."""

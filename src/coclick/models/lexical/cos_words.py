@@ -12,10 +12,11 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
@@ -24,6 +25,7 @@ from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.term_matrix import (
     TermMatrix,
     choose_fields,
@@ -52,6 +54,10 @@ class CosWords(LexicalModel):
 
     remove_stop_words: bool = True
     tf: Literal["log", "count"] = "log"
+
+    fields_: list[str] = field(init=False)
+    query_idf_: Annotated[NDArray[np.float32], Shape("terms")] = field(init=False)
+    doc_idf_: Annotated[NDArray[np.float32], Shape("terms")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Count the words of both sides and index their TF-IDF vectors."""

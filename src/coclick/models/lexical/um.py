@@ -15,10 +15,11 @@ logarithms of the document. Words with P(t|C) = 0 are skipped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
@@ -26,6 +27,7 @@ from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.models.text_model import GAO2011_TEXT
+from coclick.storage.layout import Shape
 
 
 @register
@@ -38,6 +40,8 @@ class UM(LexicalModel):
     presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, weight of the collection model
+
+    collection_: Annotated[NDArray[np.float64], Shape("terms")] = field(init=False)
 
     def _fit_weights(self, counts: Csr) -> None:
         """Learn the language model of the collection, P(t|C)."""

@@ -8,14 +8,18 @@ of N. Words that no document contains have no weight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.text_model import GAO2011_TEXT
+from coclick.storage.layout import Shape
 from coclick.text.term_matrix import inverse_frequency, tf_idf
 
 
@@ -29,6 +33,8 @@ class VSM(LexicalModel):
     presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
     tf: Literal["log", "count"] = "log"
+
+    idf_: Annotated[NDArray[np.float32], Shape("terms")] = field(init=False)
 
     def _fit_weights(self, counts: Csr) -> None:
         """Learn idf."""

@@ -16,13 +16,14 @@ results are exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import DocMask, TopK
@@ -35,6 +36,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
+from coclick.storage.layout import Shape
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, titles
@@ -73,6 +75,10 @@ class WMD(TextModel):
     remove_stop_words: bool = True
     tokenizer: Tokenizer = "pieces"
     seed: Annotated[int, Range(0)] = 0
+
+    terms_: Annotated[Vocab, Shape("terms")] = field(init=False)
+    vectors_: Annotated[NDArray[np.float32], Shape("terms", "dim")] = field(init=False)
+    docs_: Annotated[Csr, Shape("docs", "terms")] = field(init=False)
 
     def __post_init__(self) -> None:
         if any(character in self.word_vectors for character in ",()"):

@@ -36,6 +36,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
+from coclick.storage.layout import Shape
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
@@ -81,12 +82,12 @@ class LikelihoodModel(_LikelihoodParameters):
     scans_docs = True
     capabilities = frozenset({"unseen_queries", "unseen_docs", "explain", "add"})
 
-    terms_: Vocab
-    display_terms_: Strings  # for each term its most frequent written form
+    terms_: Annotated[Vocab, Shape("terms")]
+    display_terms_: Annotated[Strings, Shape("terms")]  # for each term its most frequent written form
     fields_: list[str]
-    collection_: NDArray[np.float64]  # P(t|C)
-    doc_words_: Csr  # P(t|d), one row per document
-    word_docs_: Csr  # the same, one row per word
+    collection_: Annotated[NDArray[np.float64], Shape("terms")]  # P(t|C)
+    doc_words_: Annotated[Csr, Shape("docs", "terms")]  # P(t|d), one row per document
+    word_docs_: Annotated[Csr, Shape("terms", "docs")]  # the same, one row per word
 
     # -- hooks for subclasses --------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from coclick.progress import Progress
 from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
 from coclick.solvers.em import Corpus, Topics, fit_topics, fold_in
+from coclick.storage.layout import Shape
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import count_terms
 
@@ -74,11 +75,12 @@ class TopicModel(_TopicParameters):
 
     capabilities = LikelihoodModel.capabilities | {"similar", "expand", "expand_docs", "topics", "translate"}
 
-    topics_: Topics  # for every word of the vocabulary; zero if it does not occur on a side
-    doc_topics_: Floats  # θ of every document; 0 if it has no known words
-    share_: Floats  # mean θ of the documents with known words
-    doc_index_: DenseIndex
-    query_index_: DenseIndex
+    # For every word of the vocabulary; zero if it does not occur on a side.
+    topics_: Annotated[Topics, Shape("terms", "topics")]
+    doc_topics_: Annotated[Floats, Shape("docs", "topics")]  # θ of every document; 0 without known words
+    share_: Annotated[Floats, Shape("topics")]  # mean θ of the documents with known words
+    doc_index_: Annotated[DenseIndex, Shape("docs", "topics")]
+    query_index_: Annotated[DenseIndex, Shape("queries", "topics")]
 
     # -- hooks for subclasses --------------------------------------------------------------------------
 

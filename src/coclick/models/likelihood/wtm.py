@@ -9,7 +9,7 @@ ranking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.kernels.sparse_product import dense_product
 from coclick.models.base import TopK
 from coclick.models.document_expansion import top_of_sparse
 from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
@@ -28,6 +29,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
+from coclick.storage.layout import Shape
 
 
 @register
@@ -57,6 +59,9 @@ class WTM(LikelihoodModel):
     max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
     stem: bool = True
 
+    translations_: Annotated[Csr, Shape("terms", "terms")] = field(init=False)  # one row per title word
+    sources_: Annotated[Csr, Shape("terms", "terms")] = field(init=False)  # one row per query word
+
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn translations by expectation maximisation on clicked pairs."""
         counts = self._count_words(graph, progress, self.max_vocabulary)
@@ -66,8 +71,8 @@ class WTM(LikelihoodModel):
             pairs, self.iterations, null_word=self.use_null_word, progress=progress
         )
         kept = prune(table, self.min_probability)
-        self.translations_ = kept  # one row per title word
-        self.sources_ = kept.transpose()  # one row per query word
+        self.translations_ = kept
+        self.sources_ = kept.transpose()
         held = kept.row_nnz() > 0
         itself = kept.data[np.repeat(np.arange(kept.rows), kept.row_nnz()) == kept.indices]
         self.stats_["curve"] = curve
@@ -95,19 +100,10 @@ class WTM(LikelihoodModel):
         self, terms: NDArray[np.int32], first: int, last: int
     ) -> NDArray[np.float32]:
         """Return the same, computed from the documents of each word."""
-        found = np.zeros((len(terms), last - first), np.float32)
-        for of_term, term in zip(found, terms, strict=True):
-            words, probabilities = self.sources_.row(int(term))
-            for word, probability in zip(words, probabilities, strict=True):
-                docs, shares = self.word_docs_.row(int(word))
-                inside = slice(*np.searchsorted(docs, [first, last]))
-                of_term[docs[inside] - first] += probability * shares[inside]
-        return found
-
-    @property
-    def _relative_error(self) -> float:
-        """One float32 addition per source word."""
-        return float(max(self.sources_.row_nnz().max(initial=1), 1)) * 2.0**-22
+        words = self.sources_.take_checked(terms, "the translations")
+        likely = words.data.astype(np.float64)
+        sums = dense_product(words.indptr, words.indices, likely, self.word_docs_, first, last)
+        return sums.astype(np.float32)
 
     def _explain_probability(self, term: int, doc: int) -> list[ProbabilityPart]:
         """List the words of the document that translate to the term."""

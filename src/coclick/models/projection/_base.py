@@ -22,7 +22,7 @@ from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings
 from coclick.errors import UserError
 from coclick.features.feature_set import FeatureSet, may_read_texts, requires_texts
-from coclick.features.views import FeatureMatrices, TextOptions
+from coclick.features.views import ClickView, FeatureMatrices, IdView, TextOptions
 from coclick.graph.added_documents import RowsByView
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
@@ -35,6 +35,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import ClickEvidence, Contribution, Explanation, top_rows
+from coclick.storage.layout import Shape
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
@@ -73,13 +74,13 @@ class ProjectionModel(_ProjectionParameters):
     )
     cosine: ClassVar[bool] = False  # whether scores are cosines instead of dot products
 
-    features_: FeatureSet
-    query_features_: Csr  # of all queries of the graph
-    doc_features_: Csr
-    query_map_: LinearMap
-    doc_map_: LinearMap
-    query_index_: DenseIndex
-    doc_index_: DenseIndex
+    features_: Annotated[FeatureSet, Shape("query_features", "doc_features", "queries")]
+    query_features_: Annotated[Csr, Shape("queries", "query_features")]  # of all queries of the graph
+    doc_features_: Annotated[Csr, Shape("docs", "doc_features")]
+    query_map_: Annotated[LinearMap, Shape("query_features", "dim")]
+    doc_map_: Annotated[LinearMap, Shape("doc_features", "dim")]
+    query_index_: Annotated[DenseIndex, Shape("queries", "dim")]
+    doc_index_: Annotated[DenseIndex, Shape("docs", "dim")]
     approximate_: ApproximateIndex | None = None  # of the same embeddings as `doc_index_`
 
     def _configure_views(self, views: str) -> None:
@@ -87,6 +88,12 @@ class ProjectionModel(_ProjectionParameters):
         if not may_read_texts(views):
             self.capabilities -= TEXT_CAPABILITIES
         self.requires = ("texts",) if requires_texts(views) else ()
+
+    def _find_defect(self) -> str | None:
+        """Return whether a view has features of documents that the graph does not have."""
+        views = (view for view in self.features_.views if isinstance(view, ClickView | IdView))
+        docs = max((view.docs for view in views), default=0)
+        return "its features are not those of its documents" if docs > len(self.graph_.docs) else None
 
     def _update_capabilities(self) -> None:
         """Keep what the views can do: texts need a view of texts, `expand` one of words."""
@@ -199,6 +206,10 @@ class ProjectionModel(_ProjectionParameters):
     def _score(self, query: Query, docs: NDArray[np.int32]) -> Floats:
         """Return dot products or cosines."""
         return self.doc_index_.score(self._embed_queries([query])[0], docs)
+
+    def _score_all_of(self, queries: Sequence[Query]) -> Floats:
+        """Embed all queries at once, then score them one by one."""
+        return np.stack([self.doc_index_.score_all(embedded) for embedded in self._embed_queries(queries)])
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> Floats:
         """Score the embeddings of the texts."""

@@ -9,6 +9,8 @@ features is zero.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from coclick.arrays.csr import Csr
@@ -16,14 +18,15 @@ from coclick.models.projection._base import Floats, ProjectionModel
 from coclick.models.projection.linear_map import DenseMap
 from coclick.progress import Progress
 from coclick.results import Contribution
+from coclick.storage.layout import Shape
 
 
 class BiasedProjection(ProjectionModel):
     """A projection with biases."""
 
     mean_: float
-    query_bias_: Floats  # one per feature
-    doc_bias_: Floats
+    query_bias_: Annotated[Floats, Shape("query_features")]
+    doc_bias_: Annotated[Floats, Shape("doc_features")]
 
     def _build_biased_embeddings(
         self, maps: tuple[Floats, Floats], biases: tuple[Floats, Floats], mean: float, progress: Progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,26 +14,12 @@ from coclick.errors import corrupt_error
 from coclick.index.dense import longest_row
 from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import times_sparse
+from coclick.storage.layout import Shape
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
 
 _MAPS = "the maps of the model"
-
-
-class LinearMap(Protocol):
-    """A map from features to `dim` dimensions."""
-
-    @property
-    def dim(self) -> int:
-        """The number of dimensions of embeddings."""
-
-    @property
-    def longest(self) -> float:
-        """The length of the longest row."""
-
-    def apply(self, features: Csr) -> Floats:
-        """Return the embeddings of rows of features."""
 
 
 @stored
@@ -43,7 +29,7 @@ class MapBlock:
 
     first_column: int
     first_dimension: int
-    matrix: Floats  # one row per column of the view
+    matrix: Annotated[Floats, Shape("columns", "dimensions")]  # one row per column of the view
 
 
 @stored
@@ -51,8 +37,22 @@ class MapBlock:
 class DenseMap:
     """A map with dense rows: one block per view that has its own dimensions."""
 
+    dimensions: ClassVar = ("features", "dim")
     blocks: list[MapBlock]
     longest: float
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of features and of dimensions of all blocks."""
+        return {"features": sum(len(block.matrix) for block in self.blocks), "dim": self.dim}
+
+    def find_defect(self) -> str | None:
+        """Return whether a block does not begin where the one before ends."""
+        column, dimension = 0, 0
+        for block in self.blocks:
+            if (block.first_column, block.first_dimension) != (column, dimension):
+                return "its blocks do not follow each other"
+            column, dimension = column + block.matrix.shape[0], dimension + block.matrix.shape[1]
+        return None
 
     @classmethod
     def from_blocks(cls, matrices: Sequence[Floats]) -> DenseMap:
@@ -88,7 +88,8 @@ class DenseMap:
 class SparseMap:
     """A map with sparse rows."""
 
-    matrix: Csr
+    dimensions: ClassVar = ("features", "dim")
+    matrix: Annotated[Csr, Shape("features", "dim")]
     longest: float
 
     @property
@@ -104,6 +105,9 @@ class SparseMap:
         used, places = np.unique(features.indices, return_inverse=True)
         renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(used))
         return times_sparse(renumbered, self.matrix.take_checked(used, _MAPS))
+
+
+LinearMap = DenseMap | SparseMap  # both have `dim`, `longest` (the length of the longest row) and `apply`
 
 
 def check_columns(features: Csr) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from coclick.models.propagation.iterations import (
 from coclick.models.propagation.regression import MAX_CG_ITERATIONS, TOLERANCE, UnitRegression, preconditioner
 from coclick.models.provenance import GeneratedProvenance, NoProvenance, Provenance, Side
 from coclick.progress import Progress
+from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, Incidence, WordUnits, character_sequences
@@ -74,12 +75,19 @@ class TextSplitter:
 class UnitVectors:
     """Units with their vectors, weights and texts: word n-grams first, then character n-grams."""
 
-    words: WordUnits | None
-    chars: CharUnits | None
-    vectors: Csr
-    weights: NDArray[np.float32]
-    text_indptr: NDArray[np.int64]  # for each unit, the rows of the texts that contain it
-    text_rows: NDArray[np.int32]
+    dimensions: ClassVar = ("texts", "terms")
+    words: Annotated[WordUnits | None, Shape("word_units", "terms")]
+    chars: Annotated[CharUnits | None, Shape("char_units")]
+    vectors: Annotated[Csr, Shape("units", "terms")]
+    weights: Annotated[NDArray[np.float32], Shape("units")]
+    # For each unit, the rows of the texts that contain it.
+    text_indptr: Annotated[NDArray[np.int64], Pointers("units", "incidences")]
+    text_rows: Annotated[NDArray[np.int32], Shape("incidences"), Index("texts")]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of units."""
+        tables = (table for table in (self.words, self.chars) if table is not None)
+        return {"units": sum(table.sizes()["units"] for table in tables)}
 
     def with_chars(self, chars: UnitVectors) -> UnitVectors:
         """Return these word units together with character units for unknown words."""

@@ -21,7 +21,7 @@ are the documents and "others" the queries.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import numpy as np
@@ -38,6 +38,7 @@ from coclick.models.propagation.units import (
     TextSplitter,
     UnitEncoder,
     UnitTrainingData,
+    UnitVectors,
     Weighting,
     learn_units,
 )
@@ -46,6 +47,7 @@ from coclick.models.registry import register
 from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 from coclick.text.term_matrix import TermMatrix, choose_fields, inverse_frequency, short_field, titles
@@ -98,6 +100,10 @@ class VPCG(SparseVectorModel):
     remove_stop_words: bool = False
     tokenizer: Tokenizer = "pieces"
     seed: Annotated[int, Range(0)] = 0
+
+    idf_: Annotated[NDArray[np.float32], Shape("terms")] = field(init=False)
+    previous_vectors_: Annotated[Csr, Shape("previous", "terms")] = field(init=False)
+    units_: Annotated[UnitVectors | None, Shape("texts", "terms")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Propagate vectors, learn units, generate missing vectors, and index them."""
@@ -179,6 +185,11 @@ class VPCG(SparseVectorModel):
         return [{"support": own} if own else {"coverage": next(coverage)} for own in support]
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    @property
+    def _dimensions(self) -> Mapping[str, str]:
+        """The texts are queries or documents."""
+        return {"texts": "queries" if self.start == "query" else "docs"}
 
     @property
     def _unit_encoder(self) -> UnitEncoder:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from coclick.failing import describe_fix, find_failing
+from coclick.failing import find_failing
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.service.errors import JsonResponse
@@ -41,8 +41,6 @@ class Failing:
     def _compute(self) -> dict[str, Any]:
         found = find_failing(self._graph, self._model())
         clusters = found["clusters"][:MAX_CLUSTERS]
-        for one in clusters + [example for cluster in clusters for example in cluster["examples"]]:
-            one["fix"]["sentence"] = describe_fix(one["fix"])
         return found | {"clusters": clusters, "all_clusters": len(found["clusters"])}
 
     def _model(self) -> Model | None:

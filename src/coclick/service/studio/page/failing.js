@@ -73,7 +73,10 @@ function cluster(page, found, open) {
 
 function fix(found) {
   const to = found.doc ? [" ", link(address("document", { doc: found.doc }), "the document")] : [];
-  return node("div", { class: "box" }, node("p", {}, node("b", {}, sentence(found.sentence)), ". ", `${sentence(found.reason)}.`, ...to));
+  const what = node("p", {}, node("b", {}, sentence(found.sentence)), ". ", `${sentence(found.reason)}.`, ...to);
+  const rule = found.rule ? [quiet(`, accept rule ${found.rule}`)] : [];
+  const ship = found.command ? [node("p", {}, quiet("Ship with "), node("code", {}, found.command), ...rule)] : [];
+  return node("div", { class: "box" }, what, ...ship);
 }
 
 function examples({ data }, { examples: found, queries }) {
