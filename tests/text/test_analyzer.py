@@ -297,6 +297,16 @@ def test_tokens_at_white_space_only() -> None:
     ]
 
 
+def test_n_grams_of_words() -> None:
+    grams = Analyzer(stem=False, tokenizer="grams")
+    assert " ".join(grams.terms("It’s  x-RAY")) == "_it its ts_ _its its_ _x_ _ra ray ay_ _ray ray_"
+    found = grams.lookup_terms(["xray"] * 100, Vocab.from_list(["_xr", "ray"]))[99].tolist()
+    assert found == [0, -1, 1, -1, -1, -1, -1]
+    queries = Query.list_of(["tea"], Vocab.from_list([]))
+    assert queries[0].words(grams) == ["_te", "tea", "ea_", "_tea", "tea_"]
+    assert grams.terms("") == grams.terms("- ' …") == []
+
+
 def test_a_word_with_an_empty_stem_is_kept() -> None:
     assert Analyzer("porter").terms("s") == ["s"]
     assert Analyzer("nepali").terms("ने") == ["ने"]

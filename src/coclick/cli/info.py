@@ -25,6 +25,8 @@ def info(
     """Show the sizes, degree distributions, parameters and training statistics of a graph or model."""
     from coclick.answers import describe
     from coclick.cli import render
+    from coclick.errors import ArtefactError
+    from coclick.storage.manifest import MANIFEST
 
     if spellings:
         from coclick import ClickGraph, logs
@@ -34,7 +36,14 @@ def info(
         output(answer, json_, print_table, "merged spellings", ["query", "as typed", "rows"], rows)
     else:
         stats = describe(path)
-        output(stats, json_, render.info, stats)
+        try:
+            output(stats, json_, render.info, stats)
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+            raise ArtefactError(
+                "the figures of the manifest are not such as coclick writes",
+                where=str(path / MANIFEST),
+                hint="`coclick verify` tells whether the manifest was changed",
+            ) from None
 
 
 def rejects(

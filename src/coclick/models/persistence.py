@@ -125,7 +125,15 @@ def _read(gate: Gate, prefix: str, entry: Any, graph: ClickGraph) -> Model:
             else:
                 read = read_value(source, name, value)
                 model._admit(gate, key, declared.get(key, Any), read, name, scope)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, UserError) as error:
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+        UserError,
+    ) as error:
         what = f"the manifest does not describe a model: {error}"
         raise ArtefactError(what, where=str(source.path / MANIFEST)) from None
     lacking = [name for name in _state_of(cls) if name not in model._state_names() and not hasattr(cls, name)]

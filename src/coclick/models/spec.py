@@ -30,7 +30,7 @@ class Range:
     high: float = math.inf
 
     def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high and math.isfinite(value)
+        return self.low <= value <= self.high and abs(value) < math.inf  # also of integers above any float
 
     def __str__(self) -> str:
         return f"at least {self.low}" if self.high == math.inf else f"from {self.low} to {self.high}"

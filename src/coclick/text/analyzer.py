@@ -24,11 +24,14 @@ from coclick.errors import UserError
 from coclick.text.languages import DEFAULT, Language, find_language
 from coclick.text.normalise import normalise, normalised_lines
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces
+from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces, simplify_punctuation
 
-# By the rules of `coclick.text.tokenizer`, with pieces of compound words or without; or at white space only.
-Tokenizer = Literal["pieces", "words", "whitespace"]
+# By the rules of `coclick.text.tokenizer`, with pieces of compound words or without; at white space only; or
+# into n-grams of the characters of words.
+Tokenizer = Literal["pieces", "words", "whitespace", "grams"]
 
+GRAM_SIZES = (3, 4)  # characters
+_BREAKS = re.compile(r"[\0-/:-@\[-`{-\x7f\s]+")  # ASCII that is neither letter nor digit
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
 _MAX_REMEMBERED = 200_000  # tokens of an analyzer, see `remembered_tokens`
 _MIN_BATCH = 64  # with fewer texts, loading compiled kernels does not pay
@@ -218,7 +221,7 @@ class Analyzer:
     @property
     def splits_as_any_language(self) -> bool:
         """Whether words, before stop words are removed, do not depend on the language."""
-        return self.tokenizer != "whitespace" and not self._language.has_rules
+        return self.tokenizer in ("pieces", "words") and not self._language.has_rules
 
     @cached_property
     def _language(self) -> Language:
@@ -227,9 +230,21 @@ class Analyzer:
     def _split(self, token: str) -> list[str]:
         if self.tokenizer == "whitespace":
             words = [token[:MAX_WORD_LENGTH]]
+        elif self.tokenizer == "grams":
+            words = word_grams(token)
         else:
             words = self._language.split(token)
         return self.without_stop_words(add_pieces(words) if self.tokenizer == "pieces" else words)
+
+
+def word_grams(text: str) -> list[str]:
+    """Return the n-grams of three and four characters of each word, with `_` at its start and end.
+
+    An apostrophe is skipped, all other punctuation separates.
+    """
+    words = _BREAKS.split(simplify_punctuation(text).replace("'", ""))
+    marked = [f"_{word[:MAX_WORD_LENGTH]}_" for word in words if word]
+    return [word[i : i + n] for word in marked for n in GRAM_SIZES for i in range(len(word) - n + 1)]
 
 
 class _SplitTokens(dict[str, list[str]]):
