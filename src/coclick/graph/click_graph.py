@@ -39,6 +39,7 @@ from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.gate import Gate, Gated, Scope, declarations_of
 from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.manifest import ARRAY_NAME, with_article
+from coclick.storage.reading import read_current
 from coclick.text.languages import named_language
 from coclick.text.normalise import normalise_batch
 
@@ -183,7 +184,12 @@ class ClickGraph(Gated):
     @classmethod
     def open(cls, path: str | Path) -> ClickGraph:
         """Open a graph on disk. Its arrays are memory-mapped, so this takes milliseconds at any size."""
-        source = Artefact(check_path(path, "path"))
+        path = check_path(path, "path")
+        return read_current(path, lambda: cls._open(path))
+
+    @classmethod
+    def _open(cls, path: Path) -> ClickGraph:
+        source = Artefact(path)
         if source.kind != "graph":
             raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
         return cls.read(source)
