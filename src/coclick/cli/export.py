@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, Json, ModelPath
+from coclick.cli.arguments import MAX_COUNT, Force, Json, ModelPath
 from coclick.cli.terminal import output, suggest
 
 
@@ -30,13 +30,18 @@ def export(
         int | None,
         typer.Option(
             min=0,
+            max=MAX_COUNT,
             help="Number of log queries to export, most clicked first: by default 10,000 with vectors, "
             "all with rankings.",
         ),
     ] = None,
     max_weights: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
+        typer.Option(
+            min=1,
+            max=MAX_COUNT,
+            help="Keep only this many words of a document, those with the largest weights.",
+        ),
     ] = None,
     into: Annotated[
         str | None,
