@@ -70,6 +70,20 @@ def export(
             "documents and queries.",
         ),
     ] = None,
+    changes_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="With --changes-from, leave out documents whose vectors moved by at most this share of "
+            "their length, such as 0.01.",
+        ),
+    ] = None,
+    previous_model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL", help="With --changes-above, the model that --changes-from was exported from."
+        ),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option(help="Measure what is lost where rankings are exported; trains the model once more."),
@@ -100,6 +114,8 @@ def export(
         id_field=id_,
         hybrid=hybrid,
         changes_from=changes_from,
+        changes_above=changes_above,
+        previous_model=previous_model,
         measure=measure,
         force=force,
         progress=for_terminal(),
