@@ -7,13 +7,14 @@ BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
 
-.PHONY: help demo setup test quick matrix check format docs bench soak faults fuzz mutants reproduce clean
+.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
 	@echo "make test       set up, lint, check types, run all tests"
 	@echo "make quick      lint, types and the tests without Spark, browsers and long training: under 90 seconds"
 	@echo "make matrix     the quick tests on every supported Python, and with the lowest versions (ARGS='3.13 lowest')"
+	@echo "make matrix-short  the lowest versions on the lowest Python and the newest on the highest, in some rooms; CI runs it"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
 	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
@@ -21,7 +22,7 @@ help:
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
 	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
 	@echo "make fuzz       give changed files to every reader for some time (MINUTES=10 ARGS=judgments)"
-	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
+	@echo "make soak       a server for half an hour: load, slow and huge clients, 10,000 connections, bad models (ARGS='--minutes 1')"
 	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"
 	@echo "make clean      remove .venv and all caches"
 
@@ -38,6 +39,9 @@ quick: setup check
 
 matrix: .venv/made
 	@$(BIN)/python tests/matrix.py $(ARGS) --pytest="$(QUICK)"
+
+matrix-short: .venv/made
+	@$(BIN)/python tests/matrix.py --short $(ARGS) --pytest="$(QUICK)"
 
 check: setup
 	@$(BIN)/ruff format --check --quiet .

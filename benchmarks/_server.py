@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,7 @@ class Server(NamedTuple):
 
     pid: int
     port: int
+    log: deque[str]  # its last lines
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port)
@@ -28,6 +31,15 @@ class Server(NamedTuple):
         """Return memory in bytes; `Anonymous` excludes memory-mapped files."""
         lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]
         return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+
+    def open_files(self) -> int:
+        """Return the number of file descriptors, sockets included."""
+        return len(os.listdir(f"/proc/{self.pid}/fd"))  # noqa: PTH208
+
+    def threads(self) -> int:
+        """Return the number of threads."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("Threads:")[2].split()[0])
 
 
 @contextmanager
@@ -44,10 +56,14 @@ def serving(*arguments: str) -> Iterator[Server]:
                     break
             port = urlsplit(line.split()[-1]).port or 0
             _wait_for(port)
-            yield Server(process.pid, port)
+            log: deque[str] = deque(maxlen=1000)
+            # The log must be read: a full pipe would stop the server.
+            reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
+            reader.start()
+            yield Server(process.pid, port, log)
         finally:
             process.terminate()
-            process.stderr.close()
+            process.wait()
 
 
 def request(

@@ -3,7 +3,9 @@
     python -m benchmarks._shipped GRAPH [MODEL]
 
 Needs the packages of the tests. The last fifth of the days (or of the queries) is held out: the model is
-trained without it, exported, loaded into both engines, and asked every held-out query.
+trained without it, exported, loaded into both engines, and asked every held-out query. No engine with
+learning to rank can be run here: an `ltr` is compared with the trees that are exported, over features that
+engines compute.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from coclick import ClickGraph, create
 from coclick.evaluation.holdout import HeldOut, hold_out
 from coclick.evaluation.protocol import Protocol, evaluate_model, evaluate_rankings
 from coclick.exporters import export
+from coclick.exporters.ltr_engine_model import measure_ltr_loss
 from coclick.exporters.shipping import ask_tantivy
 from coclick.exporters.shipping.answer import Recipe, answer
+from coclick.ltr.model import Ltr
 
 _SPEC = "backoff(neighbours + vpcg(units=words,own_weight=0) + bm25)"
 _PROTOCOL = Protocol(depth=10)
@@ -29,6 +33,9 @@ _PROTOCOL = Protocol(depth=10)
 
 def main(graph: str, spec: str = _SPEC) -> None:
     """Print the figures."""
+    if isinstance(like := create(spec), Ltr):
+        print(f"{spec}: {measure_ltr_loss(like, ClickGraph.open(graph))}")
+        return
     held_out = hold_out(ClickGraph.open(graph))
     model = create(spec).fit(held_out.train)
     values = evaluate_model(model, held_out.judgments, _PROTOCOL, max_scored=0).values()
@@ -73,9 +80,10 @@ def _postgres(folder: Path) -> Callable[[str], list[str]]:
 
 
 def _tantivy(folder: Path) -> Callable[[str], list[str]]:
-    ask_tantivy.load(folder.parent / "indexes", folder / "search")
-    engine = ask_tantivy.open_engine(folder.parent / "indexes", folder / "search")
-    recipe = Recipe.read(folder / "search")
+    place = folder.parent / "indexes"
+    subprocess.run([sys.executable, folder / "run.py", place, "load"], check=True, capture_output=True)
+    engine = ask_tantivy.open_engine(place / "current/search")
+    recipe = Recipe.read(place / "current/search")
     return lambda query: [doc for doc, _ in answer(engine, recipe, query)]
 
 

@@ -2,10 +2,12 @@
 
     make matrix                          # all
     make matrix ARGS="3.13 lowest"       # some
+    make matrix-short                    # lowest versions on the lowest Python, newest on the highest
 
 The supported versions are the classifiers of pyproject.toml. An interpreter is looked for on PATH and in
-~/.pyenv/versions; one that is not found is named, and the others run. The environments stay in .venv.
-Spark is not part of it: its tests are not quick.
+~/.pyenv/versions; one that is not found is named, and the others run. The environments stay in .venv. They
+have every extra, and the lowest and the highest run the quick tests of Spark too, if there is Java. The short
+form, which CI runs, leaves Spark out and tests the rooms in which other libraries are called.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PYENV = Path.home() / ".pyenv" / "versions"
 LOWEST = "lowest"
 EXTRAS = ("eval", "ltr", "serve", "ann", "sklearn", "pyterrier", "database", "spark", "dev")
+SHORT = ("evaluation", "exporters", "integrations", "logs", "ltr", "packaging", "service", "storage", "text")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)\s*>=\s*([0-9][0-9a-z.]*)")
 _CLASSIFIER = "Programming Language :: Python :: "
 
@@ -63,56 +66,95 @@ def find_python(version: str) -> str | None:
     return None
 
 
-def environment(project: dict[str, Any], name: str, python: str, constraints: list[str]) -> Path:
+class Run(NamedTuple):
+    """One environment: its name, interpreter, constraints of versions, and extras."""
+
+    name: str
+    python: str
+    constraints: list[str]
+    extras: tuple[str, ...]
+    spark: bool  # whether the tests of Spark run
+
+    @property
+    def home(self) -> Path:
+        """The directory of the environment."""
+        return ROOT / ".venv" / f"matrix-{self.name}"
+
+
+def environment(project: dict[str, Any], run: Run) -> Path:
     """Return the interpreter of an environment with the package, made anew when its requirements changed."""
-    home = ROOT / ".venv" / f"matrix-{name}"
-    inside = home / "bin" / "python"
-    wanted = json.dumps([project["dependencies"], project["optional-dependencies"], constraints], indent=1)
-    stamp = home / "installed"
+    inside = run.home / "bin" / "python"
+    wanted = json.dumps(
+        [project["dependencies"], project["optional-dependencies"], run.constraints], indent=1
+    )
+    stamp = run.home / "installed"
     if stamp.exists() and stamp.read_text() == wanted:
         return inside
-    print(f"{name}: installing", flush=True)
-    shutil.rmtree(home, ignore_errors=True)
-    subprocess.run([python, "-m", "venv", home], check=True)
-    (home / "constraints.txt").write_text("\n".join(constraints))
+    print(f"{run.name}: installing", flush=True)
+    shutil.rmtree(run.home, ignore_errors=True)
+    subprocess.run([run.python, "-m", "venv", run.home], check=True)
+    (run.home / "constraints.txt").write_text("\n".join(run.constraints))
     pip = [str(inside), "-m", "pip", "install", "--quiet", "--prefer-binary", "--disable-pip-version-check"]
-    package = f"{ROOT}[{','.join(EXTRAS)}]"
-    subprocess.run([*pip, "--constraint", str(home / "constraints.txt"), "--editable", package], check=True)
+    package = f"{ROOT}[{','.join(run.extras)}]"
+    subprocess.run(
+        [*pip, "--constraint", str(run.home / "constraints.txt"), "--editable", package], check=True
+    )
     stamp.write_text(wanted)
     return inside
 
 
-def runs(project: dict[str, Any], chosen: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield name, interpreter and constraints of every run that can be made."""
+def runs(project: dict[str, Any], chosen: list[str], short: bool) -> Iterator[Run]:
+    """Yield every run that can be made."""
     versions = supported(project)
+    if short and not chosen:
+        chosen = [LOWEST, next(filter(find_python, reversed(versions)), versions[-1])]
+    extras = tuple(one for one in EXTRAS if not (short and one == "spark"))
     for name in chosen or [LOWEST, *versions]:
         version = versions[0] if name == LOWEST else name
         python = find_python(version)
         if python is None:
             print(f"{name}: no Python {version} on PATH or in ~/.pyenv/versions: not tested", flush=True)
-        else:
-            yield name, python, lowest_versions(project) if name == LOWEST else []
+            continue
+        constraints = lowest_versions(project) if name == LOWEST else []
+        spark = not short and name in (LOWEST, versions[-1])
+        yield Run(f"{name}-short" if short else name, python, constraints, extras, spark)
+
+
+def test(run: Run, inside: Path, arguments: list[str], short: bool) -> bool:
+    """Run the tests in an environment; return whether all passed."""
+    places = [f"tests/{room}" for room in SHORT] if short else ["--ignore=tests/spark"]
+    commands = [[*places, *arguments]]
+    if run.spark and shutil.which("java"):
+        commands.append(["tests/spark", "-m", "spark and not slow"])
+    elif run.spark:
+        print(f"{run.name}: no Java, so Spark is not tested", flush=True)
+    environment = os.environ | {"COCLICK_CACHE": str(run.home / "cache")}
+    environment.pop("CI", None)  # there, a skipped test is a failure; without Spark some are skipped here
+    results = [
+        subprocess.run([str(inside), "-m", "pytest", *command], cwd=ROOT, env=environment).returncode
+        for command in commands
+    ]
+    return not any(results)
 
 
 def main() -> int:
     """Run the chosen environments and return 1 if one of them failed or none could run."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help="3.11, 3.12, 3.13 or lowest; all if none is named")
+    parser.add_argument("--short", action="store_true", help="two environments, and only some rooms")
     parser.add_argument("--pytest", default="", help="arguments for pytest")
     arguments = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     results = {}
-    for name, python, constraints in runs(project, arguments.names):
+    for run in runs(project, arguments.names, arguments.short):
         try:
-            inside = environment(project, name, python, constraints)
+            inside = environment(project, run)
         except subprocess.CalledProcessError:
-            results[name] = "could not be installed"
+            results[run.name] = "could not be installed"
             continue
-        print(f"{name}: testing", flush=True)
-        cache = str(ROOT / ".venv" / f"matrix-{name}" / "cache")
-        command = [str(inside), "-m", "pytest", "--ignore=tests/spark", *shlex.split(arguments.pytest)]
-        ended = subprocess.run(command, cwd=ROOT, env=os.environ | {"COCLICK_CACHE": cache})
-        results[name] = "passed" if ended.returncode == 0 else "FAILED"
+        print(f"{run.name}: testing", flush=True)
+        passed = test(run, inside, shlex.split(arguments.pytest), arguments.short)
+        results[run.name] = "passed" if passed else "FAILED"
     for name, result in results.items():
         print(f"{name}: {result}")
     return int(not results or set(results.values()) != {"passed"})

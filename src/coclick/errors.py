@@ -14,6 +14,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+MAX_WHOLE = 2**31 - 1  # indices are int32
+
 
 class CoclickError(Exception):
     """A problem that the user can act on."""
@@ -83,10 +85,12 @@ def check_path(value: Any, name: str) -> Path:
     return Path(value)
 
 
-def check_whole(value: Any, name: str, low: int) -> int:
-    """Return an argument as a whole number; raise if it is none, or too small."""
+def check_whole(value: Any, name: str, low: int, high: int = MAX_WHOLE) -> int:
+    """Return an argument as a whole number; raise if it is none, too small or too large."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
         raise UserError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    if int(value) > high:
+        raise UserError(f"{name} must be a whole number of at most {high:,}, not {value!r}")
     return int(value)
 
 

@@ -131,9 +131,9 @@ TEXTS = [
     (lambda m, g: coclick.create(type(m)), '"bm25" or BM25()'),
     (
         lambda m, g: coclick.create("vpcg(iterations=0)"),
-        "use a whole number of at least 1, converge or validate",
+        "use a whole number from 1 to 10000, converge or validate",
     ),
-    (lambda m, g: coclick.create("bm25(k1=-1)"), "use a number of at least 0"),
+    (lambda m, g: coclick.create("bm25(k1=-1)"), "use a number from 0 to 1000000"),
     (lambda m, g: coclick.export(m, "sphinx", "x"), "unknown engine 'sphinx'"),
 ]
 

@@ -215,12 +215,12 @@ class Vespa:
         body = json.loads((self.folder / "sample.json").read_text())
         assert body["ranking"] == "words"
         yql = re.fullmatch(
-            r"select doc, title from (\w+) where version contains @coclick_version "
+            r"select doc, title from sources \* where version contains @coclick_version "
             r"and \(\{targetHits: 10\}wand\(words, (\{.*\})\)\)",
             body["yql"],
         )
-        assert yql[1] == self.name == body["queryProfile"]
+        assert body["model.restrict"] == self.name == body["queryProfile"]
         profile = (self.folder / "application/search/query-profiles/coclick.xml").read_text()
         version = re.search('<field name="coclick_version">(.*)</field>', profile)[1]
         assert version == json.loads((self.folder / "settings.json").read_text())["version"]
-        return self.search(json.loads(yql[2], object_pairs_hook=distinct))
+        return self.search(json.loads(yql[1], object_pairs_hook=distinct))

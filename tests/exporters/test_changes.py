@@ -1,11 +1,9 @@
 """Increments: what changed since an earlier export, found by digests."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -219,19 +217,3 @@ def test_the_command_writes_an_increment(base, tmp_path):
     shutil.rmtree(tmp_path / "new")
     done = CliRunner().invoke(app, [*command, "--changes-from", str(Path("nowhere"))])
     assert done.exit_code != 0
-
-
-def test_parquet_increments_merge_with_their_base(tmp_path, monkeypatch):
-    export(BASE, tmp_path / "base", "parquet")
-    export(NEXT, tmp_path / "new", "parquet", changes_from=tmp_path / "base", queries=("lamp",))
-    export(NEXT, tmp_path / "whole", "parquet", queries=("lamp",))
-    monkeypatch.chdir(tmp_path / "new")
-    command = re.search(r'duckdb -c "(COPY.*?)"', Path("README.md").read_text(), re.DOTALL)
-    assert command
-    duckdb.sql(command[1])
-    merged, whole = (
-        duckdb.sql(f"FROM '{files}' ORDER BY doc").fetchall()
-        for files in ("whole.parquet", "../whole/documents-*.parquet")
-    )
-    assert merged == whole
-    assert duckdb.sql("FROM 'deleted-queries.parquet'").fetchall() == [("red",)]

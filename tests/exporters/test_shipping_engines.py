@@ -150,14 +150,15 @@ def test_tantivy_ranks_as_coclick(log, model, tmp_path):
     folder, indexes = tmp_path / "out", tmp_path / "indexes"
     export(model, "tantivy", folder, measure=False)
     python = [sys.executable]
-    subprocess.run([*python, folder / "search/ask.py", indexes, "load"], check=True)
+    for step in ("load", "check"):
+        subprocess.run([*python, folder / "run.py", indexes, step], check=True)
     samples = json.loads((folder / "search/expected.json").read_text())
     for sample in (samples[0], samples[-1]):
-        command = [*python, folder / "search/ask.py", indexes, sample["query"]]
+        command = [*python, indexes / "current/search/ask.py", sample["query"]]
         shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         scores = [float(line.split("\t")[0]) for line in shown.splitlines()]
         assert scores == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3)
-    engine = ask_tantivy.open_engine(indexes, folder / "search")
+    engine = ask_tantivy.open_engine(indexes / "current/search")
     recipe = Recipe.read(folder / "search")
     asked = [*log.judgments.queries, *ODD]
     found = {query: answer(engine, recipe, query, DEPTH) for query in asked}

@@ -10,7 +10,7 @@ import tantivy
 
 import coclick.exporters
 from coclick import ClickGraph, create
-from coclick.exporters.programs import tantivy_versions
+from coclick.exporters.programs import folder_versions, tantivy_versions
 from exporters.small_exports import NASTY_ID, NASTY_TITLE, run, run_py
 
 pytestmark = pytest.mark.slow
@@ -85,13 +85,22 @@ def test_load_twice_replace_roll_back_remove(exports, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("killed_in", ["_build", "_write_queries", "_point_to"])
+@pytest.mark.parametrize(
+    ("module", "killed_in"),
+    [
+        (tantivy_versions, "_build_documents"),
+        (tantivy_versions, "_write_queries"),
+        (folder_versions, "_point_to"),
+    ],
+)
 @pytest.mark.parametrize("name", ["second", "second-changes"])
-def test_a_killed_load_leaves_the_version_before_and_can_run_again(exports, name, killed_in, tmp_path):
+def test_a_killed_load_leaves_the_version_before_and_can_run_again(
+    exports, name, module, killed_in, tmp_path
+):
     load(exports, "first", tmp_path)
     child = os.fork()
     if child == 0:
-        setattr(tantivy_versions, killed_in, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        setattr(module, killed_in, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
         load(exports, name, tmp_path)
         os._exit(0)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL

@@ -294,6 +294,7 @@ def test_schema_additions_and_hybrid_query(tmp_path):
     assert hybrid.count("{") == hybrid.count("}")
     request = json.loads((folder / "hybrid.json").read_text())
     assert request["text"] == "lamp" and request["ranking"] == "learned_hybrid"
+    assert request["model.restrict"] == "products"
     assert '{defaultIndex: "title", grammar: "weakAnd"}userInput(@text)' in request["yql"]
     assert "wand(learned_words, " in request["yql"] and "lamp" not in request["yql"].partition("wand")[0]
     assert "not run on a real Vespa" in (folder / "README.md").read_text()

@@ -106,21 +106,23 @@ class Vespa:
         return 200, {"documentCount": min(len(names), self.page)} | more
 
     def search(self, request):
-        selected = re.fullmatch(r"select (.+?) from (\w+) where (.+)", request["yql"], re.DOTALL)
+        selected = re.fullmatch(r"select (.+?) from sources \* where (.+)", request["yql"], re.DOTALL)
+        where, kind = selected[2], request["model.restrict"]
+        assert kind in self.types
         profile = self.profiles.get(request.get("queryProfile"), {})
-        named = re.search(r'version contains (@\w+|"\w+")', selected[3])
+        named = re.search(r'version contains (@\w+|"\w+")', where)
         version = None
         if named:
             version = named[1].strip('"') if named[1][0] == '"' else profile.get(named[1][1:])
-        wand = re.search(r"(?:wand|dotProduct)\((\w+), (\{.*\})\)", selected[3])
+        wand = re.search(r"(?:wand|dotProduct)\((\w+), (\{.*\})\)", where)
         weights = json.loads(wand[2]) if wand else {}
         assert all(type(weight) is int and 0 < weight < 2**31 for weight in weights.values())
-        listed = re.search(r'(\w+) in \((".*?")\) and dotProduct', selected[3])
+        listed = re.search(r'(\w+) in \((".*?")\) and dotProduct', where)
         only = {*json.loads(f"[{listed[2]}]")} if listed else set()
         assert request["hits"] <= 400  # maxHits
         children = []
         for name, fields in self.docs.items():
-            if f":{selected[2]}:" not in name or (version and fields.get("version") != version):
+            if f":{kind}:" not in name or (version and fields.get("version") != version):
                 continue
             if listed and str(fields.get(listed[1])) not in only:
                 continue

@@ -8,7 +8,10 @@ uses it: what needs it runs in forks.
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +22,7 @@ from typing import Any
 
 import duckdb
 
+import coclick
 from coclick import ClickGraph, answers, create, model_names, open_model
 from coclick.cli import main
 from coclick.jit.threads import set_threads
@@ -32,7 +36,7 @@ MORE = (
     "0.8*clicks + 0.2*bm25",
     "pls(dim=4,index=approximate)",
     "mpls(dim=4,views=title+chars+clicks+tags)",
-    "vpcg(units=ngrams)",
+    "vpcg(units=chars,own_weight=0)",
     "vpcg(start=doc,max_terms=5)",
 )
 SHORT = ("bm25", "vpcg", "pls(dim=4)", "neighbours", "bltm(n_topics=4,iterations=2)", MORE[0])
@@ -105,6 +109,7 @@ def make_graph(log: Path, path: Path) -> None:
 def make(folder: Path, short: bool = False) -> list[Target]:
     """Make all artefacts in a folder."""
     set_threads(1)
+    import_all()
     log, graph, rejecting = folder / "log", folder / "graph", folder / "rejecting"
 
     def build(report: forks.Report) -> None:
@@ -127,6 +132,15 @@ def make(folder: Path, short: bool = False) -> list[Target]:
         create(spec).fit(opened).save(path)
         found.append(Target(spec, path, open_model, _model_questions(opened)))
     return found
+
+
+def import_all() -> None:
+    """Import every module: in a fork that is another user, or short of memory, it may not be readable."""
+    for module in pkgutil.walk_packages(coclick.__path__, "coclick."):
+        if not re.match(r"coclick\.(spark|integrations|service|__main__)", module.name):
+            importlib.import_module(module.name)
+    importlib.import_module("rich.table")
+    importlib.import_module("rich.console")
 
 
 def forbid_duckdb() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coclick import ClickGraph
+from coclick.errors import CoclickError
 from faults import forks
 from faults.artefacts import ask_verify, command
 
@@ -47,7 +48,13 @@ def commands(inputs: Path) -> list[Command]:
         return Command(name, run, output, verifiable=False)
 
     def merge(folder: Path) -> tuple[int, str]:
-        ClickGraph.open(graph).merge(ClickGraph.open(inputs / "rejecting")).save(folder / "out", force=True)
+        try:
+            one, other = ClickGraph.open(graph), ClickGraph.open(inputs / "rejecting")
+            one.merge(other).save(folder / "out", force=True)
+        except CoclickError as error:
+            return error.exit_code, str(error)
+        except (OSError, MemoryError) as error:  # for callers in Python, as on the command line
+            return 1, str(error)
         return 0, ""
 
     force = ("-o", "OUT", "--force")

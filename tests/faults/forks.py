@@ -93,11 +93,18 @@ class Child:
 
 def _processor_time(pid: int) -> tuple[str, float]:
     """The state of a process ("R" if it runs or could run) and the seconds of processor time it has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    states = {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks}
+    fields = _stat(Path(f"/proc/{pid}"))
+    states = {_stat(task)[0] for task in Path(f"/proc/{pid}/task").iterdir()}
     used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return "R" if "R" in states or "D" in states else fields[0], used
+
+
+def _stat(task: Path) -> list[str]:
+    """The fields of `stat` from the state on; those of a thread that has just ended count as running."""
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ["R", *["0"] * 20]
 
 
 def start(work: Work, *, memory: int | None = MEMORY, limits: dict[int, int] | None = None) -> Child:

@@ -13,7 +13,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
 from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
-from coclick.ltr.features import RankingFeatures, reciprocal_ranks
+from coclick.ltr.features import RankingFeatures
 from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.models import registry
 from coclick.models.base import Model
@@ -131,13 +131,6 @@ def test_forget_queries_removes_their_history():
     assert rest.pairs.impressions.tolist() == graph.pairs.impressions[shown].tolist()
     assert rest.pairs.indptr[-1] == len(rest.pairs.docs)
     assert len(rest.skips.indptr) == len(rest.queries) + 1
-
-
-def test_reciprocal_ranks_by_hand():
-    scores = np.array([0, 5, 3, 3, 9, 1], np.float32)
-    expected = np.array([0, 1 / 2, 1 / 3, 1 / 3, 1, 0], np.float32)
-    np.testing.assert_allclose(reciprocal_ranks(scores, np.array([9, 5, 3], np.float32)), expected)
-    assert reciprocal_ranks(np.zeros(3, np.float32), np.empty(0, np.float32)).tolist() == [0, 0, 0]
 
 
 def test_cross_validation_trains_without_the_fold(graph, monkeypatch):

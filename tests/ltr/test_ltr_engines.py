@@ -1,17 +1,25 @@
 """`ltr` for engines: trees over features that an engine has, scored by an independent walker."""
 
 import json
+import re
+import textwrap
 from typing import Any
 
 import numpy as np
 import pytest
 
 import planted
-from coclick import train
+from coclick import create, train
 from coclick.errors import UserError
 from coclick.exporters import LTR_ENGINES, export
 from coclick.exporters.ltr_elasticsearch import trained_model
-from coclick.exporters.ltr_engine_model import QUERIES_FIELD, EngineLtr, clicked_queries, measure_ltr_loss
+from coclick.exporters.ltr_engine_model import (
+    GRAMS_FIELD,
+    QUERIES_FIELD,
+    EngineLtr,
+    clicked_queries,
+    measure_ltr_loss,
+)
 from coclick.exporters.ltr_json import identifier
 from coclick.graph.click_graph import ClickGraph
 
@@ -52,7 +60,7 @@ def test_trees_read_only_features_of_the_engine(trained):
             name in trained.fields or name.startswith("doc ") or name in ("query words", "query characters")
         )
         assert ours, name
-    assert {*trained.fields.values()} == {"title", QUERIES_FIELD}
+    assert {*trained.fields.values()} == {"title", QUERIES_FIELD, GRAMS_FIELD}
 
 
 def test_elasticsearch_gives_the_scores_of_the_trees(trained):
@@ -78,7 +86,27 @@ def test_elasticsearch_gives_the_scores_of_the_trees(trained):
 
 def test_clicked_queries_are_repeated_by_their_clicks():
     graph = ClickGraph.from_clicks([("a b", "d", 1.0), ("c", "d", 20.0)], {"d": "t"})
-    assert sorted(clicked_queries(graph, 0).split()) == ["a", "b", "c", "c", "c"]  # ln 2 → 1, ln 21 → 3
+    assert sorted(clicked_queries(graph, 0)) == ["a b", "c", "c", "c"]  # ln 2 → 1, ln 21 → 3
+
+
+def test_n_grams_find_misspelt_queries(trained):
+    """BM25 by hand of the three n-grams that lamo shares with lamp alone; all texts have the same length."""
+    clicks = [("lamp", "a", 1.0), ("lump", "b", 1.0), ("desk", "c", 1.0)]
+    graph = ClickGraph.from_clicks(clicks, planted.docs())
+    [name] = [name for name, field in trained.fields.items() if field == GRAMS_FIELD]
+    part = create(name.removesuffix(" score")).fit(graph)
+    idf = np.log(1 + (3 - 1 + 0.5) / (1 + 0.5))  # Lucene counts the documents that have the field
+    tf = np.log(2)  # of one click
+    expected = 3 * idf * tf * 2.2 / (tf + 1.2)  # _la, lam, _lam
+    assert dict(part.search("lamo", 9).hits()) == pytest.approx({"a": expected}, rel=1e-4)
+
+
+def grams_of(readme):
+    """The function that the README shows."""
+    lines = readme[readme.index("    def grams") :].split("\n\n")[0]
+    names: dict[str, Any] = {"re": re}
+    exec(textwrap.dedent(lines), names)
+    return names["grams"]
 
 
 @pytest.mark.parametrize("engine", LTR_ENGINES)
@@ -88,8 +116,11 @@ def test_folder_of_each_engine(engine, model, tmp_path):
     assert manifest.items() >= stats.items() and stats["trees"] > 0
     search = (tmp_path / "out/search.json").read_text()
     assert "ranker" in search and "keywords" in search and QUERIES_FIELD in search
+    assert GRAMS_FIELD in search and "_so som ome me_ _som some ome_ _qu que uer ery ry_" in search
     readme = (tmp_path / "out/README.md").read_text()
     assert "not run against a server" in readme and "--no-measure" in readme and "products" in readme
+    of_words = "_so som ome me_ _som some ome_ _8f 8ft ft_ _8ft 8ft_ _x_ _ns ns_ _ns_"
+    assert " ".join(grams_of(readme)("some 8ft_x n's")) == of_words
     fields = "schema.json" if engine == "ltr-solr" else "mapping.json"
     declared = (tmp_path / "out" / fields).read_text()
     if engine == "ltr-solr":
@@ -107,7 +138,7 @@ def test_folder_of_each_engine(engine, model, tmp_path):
 def test_loss_is_measured():
     graph = ClickGraph.from_clicks(planted.clicks(both_orders=True), planted.docs())
     model: Any = train(FAST, graph)
-    loss = measure_ltr_loss(model)
+    loss = measure_ltr_loss(model, model.trained_on)
     assert loss["queries"] > 5 and 0 < loss["as_shipped"] <= 1 and 0 < loss["in_coclick"] <= 1
 
 

@@ -10,8 +10,8 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.ltr import part_choice
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import RankingFeatures
-from coclick.ltr.folds import Sampling
-from coclick.ltr.part_choice import choose_parts
+from coclick.ltr.folds import Sampling, cross_fitted
+from coclick.ltr.part_choice import Choice, choose_parts
 
 TITLES = [f"{a}ako" for a in "bdfgklmnpr"]
 BODIES = [f"{a}ilu" for a in "bdfgkl"]
@@ -32,11 +32,26 @@ def choose(graph, further, monkeypatch):
     parts = [train(spec, graph) for spec in ("bm25(fields=title)", "clicks")]
     features = RankingFeatures.of(parts, graph, 20)
     boosting = Boosting("lambdarank", 20, 4, 0.2, 0)
-    return [str(part) for part in choose_parts(graph, parts, features, Sampling(), boosting)]
+    return [str(part) for part in choose_parts(graph, parts, features, Sampling(), boosting).parts]
 
 
 def test_a_part_is_chosen_if_it_ranks_held_out_clicks_better(graph, monkeypatch):
     assert choose(graph, ("bm25(fields=body)", "um(fields=title)"), monkeypatch) == ["bm25(fields=body)"]
+
+
+def test_the_examples_of_the_first_fold_are_those_of_cross_fitting(graph, monkeypatch):
+    monkeypatch.setattr(part_choice, "FURTHER", ("bm25(fields=body)",))
+    monkeypatch.setattr(part_choice, "MIN_QUERIES", 20)
+    parts = [train(spec, graph) for spec in ("bm25(fields=title)", "clicks")]
+    features = RankingFeatures.of(parts, graph, 20)
+    choice = choose_parts(graph, parts, features, Sampling(), Boosting("lambdarank", 20, 4, 0.2, 0))
+    assert choice.first_fold is not None
+    every = [*parts, *choice.parts]
+    wide = RankingFeatures.of(every, graph, 20)
+    expected = cross_fitted(graph, None, every, wide, Sampling())
+    found = cross_fitted(graph, None, every, wide, Sampling(), known=choice.first_fold)
+    np.testing.assert_array_equal(found.features, expected.features)
+    assert found.queries == expected.queries and found.docs.tolist() == expected.docs.tolist()
 
 
 def test_no_part_is_tried_if_texts_are_long_or_queries_few(graph, monkeypatch):
@@ -58,7 +73,9 @@ def test_no_part_is_tried_if_texts_are_long_or_queries_few(graph, monkeypatch):
 
 
 def test_default_parts_are_joined_by_what_helps_and_others_are_not(graph, monkeypatch, tmp_path):
-    monkeypatch.setattr("coclick.ltr.model.choose_parts", lambda graph, *_: [train("um", graph)])
+    monkeypatch.setattr(
+        "coclick.ltr.model.choose_parts", lambda graph, *_: Choice([train("um", graph)], None)
+    )
     model: Any = train("ltr(n_trees=5,max_queries=50)", graph)
     assert [str(part) for part in model.parts_] == [*model.part_specs, "um"]
     assert "um score" in model.features_.names

@@ -190,12 +190,19 @@ class Limited:
     parts: str = ""
 
 
+WHOLE = "from 1 to 2147483647"
+
+
 @pytest.mark.parametrize(
     ("given", "what", "hint"),
     [
-        ({"k": "x"}, "k cannot be 'x'", "use a whole number of at least 1"),
+        ({"k": "x"}, "k cannot be 'x'", f"use a whole number {WHOLE}"),
         ({"share": "x"}, "share cannot be 'x'", "use a number from 0 to 1"),
-        ({"rounds": "x"}, "rounds cannot be 'x'", "use a whole number of at least 1, converge or validate"),
+        (
+            {"rounds": "x"},
+            "rounds cannot be 'x'",
+            f"use a whole number {WHOLE}, converge or validate",
+        ),
         ({"stem": "x"}, "stem cannot be 'x'", "use true or false"),
         ({"start": "x"}, "start cannot be 'x'", "use query or doc"),
         ({"nearest": "5"}, "no parameter 'nearest'", "the parameters are k, share, rounds"),

@@ -154,7 +154,7 @@ def test_rank_takes_features_of_user_views(models, graph, tmp_path):
     assert error() == (
         400,
         "the feature 'pizza' of 'n1' in the view 'tags' cannot be -1.0",
-        "use a number above zero, at most 1e+12",
+        "use a number above zero, from 1e-12 to 1e+12",
     )
     assert error(model="vpcg") == (400, "the model uses no user view 'tags'", "it uses no user view")
     assert error(candidates=[{"doc": "n1", "features": {"tags": ["pizza"]}}])[0] == 422

@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from coclick.cli import app
 from coclick.errors import UserError
+from coclick.service.app import for_worker
 from coclick.service.settings import EngineSettings, Settings
 
 
@@ -44,3 +45,12 @@ def test_options_that_cannot_work(tmp_path, monkeypatch, options, said):
     result = CliRunner().invoke(app, ["serve", "model", *options])
     assert isinstance(result.exception, UserError), result.exception
     assert said in f"{result.exception.what} {result.exception.where} {result.exception.hint}"
+
+
+def test_an_error_in_a_worker_is_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COCLICK_SERVE", "")  # restored afterwards
+    Settings((("gone", str(tmp_path / "gone")),)).export_env()
+    with pytest.raises(SystemExit) as ended:
+        for_worker()
+    assert ended.value.code in (2, 3)
+    assert capsys.readouterr().err.startswith("error: ")

@@ -89,6 +89,7 @@ def trial(stride: int, names: list[str]) -> dict[str, Any]:
             if found := run_cases(path, kind, cases, exports=stride == 1):
                 report["wrong"].setdefault(name, {}).update(found)
             report["seconds"][name] = round(time.monotonic() - started, 1)
+            print(name, len(cases), found or "", file=sys.stderr, flush=True)
     return report
 
 

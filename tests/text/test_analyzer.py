@@ -15,7 +15,7 @@ import coclick.text.analyzer
 import coclick.text.normalise
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
-from coclick.text.analyzer import Analyzer, VocabularyBuilder
+from coclick.text.analyzer import Analyzer, VocabularyBuilder, remembered_tokens
 from coclick.text.languages import LANGUAGES
 from coclick.text.normalise import normalise, normalise_batch
 from coclick.text.query import Query, lookup_query_terms
@@ -297,6 +297,16 @@ def test_tokens_at_white_space_only() -> None:
     ]
 
 
+def test_n_grams_of_words() -> None:
+    grams = Analyzer(stem=False, tokenizer="grams")
+    assert " ".join(grams.terms("It’s  x-RAY")) == "_it its ts_ _its its_ _x_ _ra ray ay_ _ray ray_"
+    found = grams.lookup_terms(["xray"] * 100, Vocab.from_list(["_xr", "ray"]))[99].tolist()
+    assert found == [0, -1, 1, -1, -1, -1, -1]
+    queries = Query.list_of(["tea"], Vocab.from_list([]))
+    assert queries[0].words(grams) == ["_te", "tea", "ea_", "_tea", "tea_"]
+    assert grams.terms("") == grams.terms("- ' …") == []
+
+
 def test_a_word_with_an_empty_stem_is_kept() -> None:
     assert Analyzer("porter").terms("s") == ["s"]
     assert Analyzer("nepali").terms("ने") == ["ने"]
@@ -417,3 +427,22 @@ def test_empty_collections() -> None:
     tokens = Analyzer().analyze(["", "😀"], index)
     assert tokens.indptr.tolist() == [0, 0, 0]
     assert tokens.renumbered(index.finish().new_ids).terms.tolist() == []
+
+
+def test_tokens_are_split_once_while_they_are_remembered(monkeypatch):
+    asked = []
+    split = Analyzer._split
+
+    def counted(self, token):
+        asked.append(token)
+        return split(self, token)
+
+    monkeypatch.setattr(Analyzer, "_split", counted)
+    texts, analyzer = ["usb-c cable", "red cable", "usb-c"], Analyzer()
+    expected = [analyzer.analyze(texts, VocabularyBuilder()).terms.tolist() for _ in range(2)]
+    assert len(asked) == 6
+    asked.clear()
+    with remembered_tokens():
+        found = [Analyzer().analyze(texts, VocabularyBuilder()).terms.tolist() for _ in range(2)]
+    assert sorted(asked) == ["cable", "red", "usb-c"]
+    assert found == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from coclick.graph.click_graph import ClickGraph
     from coclick.models.base import Model
 
+MAX_COUNT = 1_000_000_000  # of results, rows, users; larger numbers do not fit into the arrays
+MAX_CLICKS = 1e12
+MAX_SEED = 2**31 - 1
 STDIN = Path("-")
 RENAMED_OPTIONS = {
     "--fraction": "--held-out",
@@ -81,6 +85,13 @@ Master = Annotated[
     str | None,
     typer.Option("--master", metavar="URL", help="Spark master: local[4], spark://host:7077, yarn …"),
 ]
+
+
+def finite(value: float) -> float:
+    """Return an option's value; raise for nan, which every comparison with a range lets through."""
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number.")
+    return value
 
 
 def open_graph(path: Path | str, threads: int | None) -> ClickGraph:

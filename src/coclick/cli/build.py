@@ -9,6 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from coclick.cli.arguments import (
+    MAX_CLICKS,
+    MAX_COUNT,
+    MAX_SEED,
     Engine,
     Force,
     GraphPath,
@@ -16,6 +19,7 @@ from coclick.cli.arguments import (
     Master,
     Memory,
     Threads,
+    finite,
     read_action_weights,
     read_columns,
     read_share,
@@ -25,9 +29,11 @@ from coclick.cli.terminal import output, say, suggest
 
 def sample(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory to write the files to.")],
-    queries: Annotated[int, typer.Option(min=10, help="Number of distinct queries.")] = 3000,
-    docs: Annotated[int, typer.Option(min=10, help="Number of documents.")] = 5000,
-    events: Annotated[int | None, typer.Option(min=100, help="Approximate number of log events.")] = None,
+    queries: Annotated[int, typer.Option(min=10, max=10_000_000, help="Number of distinct queries.")] = 3000,
+    docs: Annotated[int, typer.Option(min=10, max=10_000_000, help="Number of documents.")] = 5000,
+    events: Annotated[
+        int | None, typer.Option(min=100, max=MAX_COUNT, help="Approximate number of log events.")
+    ] = None,
     like: Annotated[
         str | None,
         typer.Option(
@@ -35,8 +41,10 @@ def sample(
             "judged queries and documents) or web-new (all judged documents are new)."
         ),
     ] = None,
-    scale: Annotated[float, typer.Option(help="Share of the size of --like, between 0 and 1.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    scale: Annotated[
+        float, typer.Option(callback=finite, help="Share of the size of --like, between 0 and 1.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
     """Simulate a search engine and its users: a log with known relevance.
@@ -86,10 +94,13 @@ def build(
         Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
     ] = "auto",
     min_clicks: Annotated[
-        float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
+        float,
+        typer.Option(
+            min=0, max=MAX_CLICKS, callback=finite, help="Drop query-document pairs with fewer clicks."
+        ),
     ] = 1,
     min_users: Annotated[
-        int, typer.Option(min=1, help="Store nothing that fewer users clicked, saw or typed.")
+        int, typer.Option(min=1, max=MAX_COUNT, help="Store nothing that fewer users clicked, saw or typed.")
     ] = 1,
     scrub: Annotated[
         Literal["pii"] | None,
@@ -207,10 +218,18 @@ def filter(
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the new graph.")],
     min_score: Annotated[
         float,
-        typer.Option(min=0, help="Drop pairs whose clicks are below this multiple of what is expected."),
+        typer.Option(
+            min=0,
+            max=MAX_CLICKS,
+            callback=finite,
+            help="Drop pairs whose clicks are below this multiple of what is expected.",
+        ),
     ] = 0,
     min_clicks: Annotated[
-        float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
+        float,
+        typer.Option(
+            min=0, max=MAX_CLICKS, callback=finite, help="Drop query-document pairs with fewer clicks."
+        ),
     ] = 0,
     force: Force = False,
 ) -> None:

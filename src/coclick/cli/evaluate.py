@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from coclick.cli import arguments as args
+from coclick.cli.arguments import MAX_COUNT, MAX_SEED, finite
 from coclick.cli.reports import output_stats, prepare, run_files, write_page
 from coclick.cli.terminal import output, say, suggest
 from coclick.errors import UserError, counted
@@ -46,11 +47,11 @@ def tune(
     queries: args.Queries = None,
     qrels: args.Qrels = None,
     holdout: args.Holdout = None,
-    trials: Annotated[int, typer.Option(min=1, help="Number of variants to try.")] = 30,
+    trials: Annotated[int, typer.Option(min=1, max=10_000, help="Number of variants to try.")] = 30,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Also tune on the other half, and test on all queries.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
     gain: args.Gain = "linear",
     json_: args.JsonFile = None,
     threads: args.Threads = None,
@@ -71,7 +72,9 @@ def run(
     model: args.ModelPath,
     queries: Annotated[Path, typer.Option(help="File of queries: id<TAB>text.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Run file to write.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="Number of results for each query.")] = 100,
+    k: Annotated[
+        int, typer.Option("-k", min=1, max=MAX_COUNT, help="Number of results for each query.")
+    ] = 100,
     force: args.Force = False,
 ) -> None:
     """Search for every query in a file and write a TREC run."""
@@ -129,9 +132,9 @@ def evaluate_units(
         str, typer.Option("--model", help="Propagation model to evaluate.")
     ] = "vpcg(units=words,own_weight=0)",
     held_out: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="Fraction of queries to hold out.")
+        float, typer.Option(min=0.01, max=0.9, callback=finite, help="Fraction of queries to hold out.")
     ] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the split.")] = 0,
     threads: args.Threads = None,
     json_: args.Json = False,
 ) -> None:

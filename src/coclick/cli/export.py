@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, Json, ModelPath
+from coclick.cli.arguments import MAX_COUNT, Force, Json, ModelPath
 from coclick.cli.terminal import output, suggest
 
 
@@ -30,13 +30,18 @@ def export(
         int | None,
         typer.Option(
             min=0,
+            max=MAX_COUNT,
             help="Number of log queries to export, most clicked first: by default 10,000 with vectors, "
             "all with rankings.",
         ),
     ] = None,
     max_weights: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
+        typer.Option(
+            min=1,
+            max=MAX_COUNT,
+            help="Keep only this many words of a document, those with the largest weights.",
+        ),
     ] = None,
     into: Annotated[
         str | None,
@@ -63,6 +68,20 @@ def export(
             metavar="DIR",
             help="Write only what changed since this export, which is loaded: new, changed and deleted "
             "documents and queries.",
+        ),
+    ] = None,
+    changes_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="With --changes-from, leave out documents whose vectors moved by at most this share of "
+            "their length, such as 0.01.",
+        ),
+    ] = None,
+    previous_model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL", help="With --changes-above, the model that --changes-from was exported from."
         ),
     ] = None,
     measure: Annotated[
@@ -95,6 +114,8 @@ def export(
         id_field=id_,
         hybrid=hybrid,
         changes_from=changes_from,
+        changes_above=changes_above,
+        previous_model=previous_model,
         measure=measure,
         force=force,
         progress=for_terminal(),

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from coclick.cli import arguments as args
+from coclick.cli.arguments import MAX_COUNT
 from coclick.cli.reports import prepare
 from coclick.cli.terminal import console, one_line, output, print_table, say
 from coclick.errors import counted
@@ -25,8 +26,12 @@ def failing(
             help="Model that finds similar queries: a directory, or a specification to train; default vpcg."
         ),
     ] = None,
-    min_searches: Annotated[int, typer.Option(min=1, help="Leave out queries with fewer searches.")] = 5,
-    examples: Annotated[int, typer.Option(min=1, help="Number of queries to list of each cluster.")] = 10,
+    min_searches: Annotated[
+        int, typer.Option(min=1, max=MAX_COUNT, help="Leave out queries with fewer searches.")
+    ] = 5,
+    examples: Annotated[
+        int, typer.Option(min=1, max=MAX_COUNT, help="Number of queries to list of each cluster.")
+    ] = 10,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write all clusters as a web page.")
     ] = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import GraphPath, Json
+from coclick.cli.arguments import MAX_COUNT, GraphPath, Json
 from coclick.cli.terminal import output, print_json, print_table, say
 
 AnyPath = Annotated[
@@ -25,6 +25,8 @@ def info(
     """Show the sizes, degree distributions, parameters and training statistics of a graph or model."""
     from coclick.answers import describe
     from coclick.cli import render
+    from coclick.errors import ArtefactError
+    from coclick.storage.manifest import MANIFEST
 
     if spellings:
         from coclick import ClickGraph, logs
@@ -34,7 +36,14 @@ def info(
         output(answer, json_, print_table, "merged spellings", ["query", "as typed", "rows"], rows)
     else:
         stats = describe(path)
-        output(stats, json_, render.info, stats)
+        try:
+            output(stats, json_, render.info, stats)
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+            raise ArtefactError(
+                "the figures of the manifest are not such as coclick writes",
+                where=str(path / MANIFEST),
+                hint="`coclick verify` tells whether the manifest was changed",
+            ) from None
 
 
 def rejects(
@@ -42,7 +51,7 @@ def rejects(
     reason: Annotated[
         str | None, typer.Option(help="Only rows whose reason contains this text, such as timestamp.")
     ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of rows to print.")] = 20,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, max=MAX_COUNT, help="Number of rows to print.")] = 20,
     json_: Json = False,
 ) -> None:
     """Show the rows that a build rejected: file, line, reason and text."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from coclick.cli.arguments import Force, GraphPath, Queries, Threads, open_graph, read_judged
+from coclick.cli.arguments import MAX_SEED, Force, GraphPath, Queries, Threads, open_graph, read_judged
 from coclick.cli.terminal import say, suggest
 from coclick.errors import UserError, counted
 
@@ -65,9 +65,12 @@ def ltr(
         Literal["lambdarank", "pointwise"], typer.Option(help="Loss function.")
     ] = "lambdarank",
     n_trees: Annotated[
-        int | None, typer.Option(min=1, help="Number of trees; with judgments, the maximum (early stopping).")
+        int | None,
+        typer.Option(
+            min=1, max=10_000, help="Number of trees; with judgments, the maximum (early stopping)."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
     threads: Threads = None,
     force: Force = False,
 ) -> None:

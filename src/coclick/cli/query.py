@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids, read_query_texts
+from coclick.cli.arguments import MAX_COUNT, Force, Json, ModelPath, read_doc_ids, read_query_texts
 from coclick.cli.terminal import output, print_json, say
 from coclick.errors import UserError, counted
 
-K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
+K = Annotated[int, typer.Option("-k", min=1, max=MAX_COUNT, help="Number of results.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text of the query.")]
 OptionalQuery = Annotated[str | None, typer.Argument(metavar="QUERY", help="Text of the query.")]
 
@@ -170,7 +170,9 @@ def explain(
     clicks: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of clicks to show for each part, 0 for all; default 3, with --json 10."
+            min=0,
+            max=MAX_COUNT,
+            help="Number of clicks to show for each part, 0 for all; default 3, with --json 10.",
         ),
     ] = None,
     json_: Json = False,

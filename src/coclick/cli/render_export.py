@@ -26,12 +26,23 @@ def export_summary(stats: Mapping[str, Any]) -> None:
             [f"changes of {what}", ", ".join(f"{count:,} {how}" for how, count in counts.items())]
             for what, counts in stats.get("changes", {}).items()
         ),
+        *_not_written(stats),
         *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
         ["score error", f"mean {error['mean']:.2g}, max {error['largest']:.2g}"],
         ["relative to the best score", f"max {error['largest_of_best_score']:.2g}"],
         ["our top 10 in the engine's", f"{error['of_our_top_10_in_theirs']:.2%}"],
     ]
     print_table(f"{stats['model']} for {stats['engine']}", ["", ""], rows)
+
+
+def _not_written(stats: Mapping[str, Any]) -> list[list[str]]:
+    found = stats.get("not_written")
+    if found is None:
+        return []
+    moved = f"{found['largest_movement']:.3g} of the length (limit {found['limit']:g})"
+    return [
+        ["changed, but not written", f"{counted(found['documents'], 'document')}, moved by at most {moved}"]
+    ]
 
 
 def _print_shipped(stats: Mapping[str, Any], size: str) -> None:
@@ -49,6 +60,7 @@ def _print_shipped(stats: Mapping[str, Any], size: str) -> None:
         ["documents", f"{stats['documents']:,} with {stats['weights']:,} weights of {size}"],
         ["known queries", f"{stats['queries']:,}, with the rankings of the model"],
         ["other queries", f"by {stats['signals']}, weights learned from held-out clicks"],
+        *_not_written(stats),
         *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
         *(figures or [["loss", f"not measured: {loss['not_measured']}"]]),
     ]

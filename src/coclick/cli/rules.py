@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, Json, Threads
+from coclick.cli.arguments import MAX_CLICKS, Force, Json, Threads, finite
 from coclick.cli.terminal import output, suggest
 
 
@@ -32,13 +32,20 @@ def rules(
         ),
     ] = None,
     min_clicks: Annotated[
-        float, typer.Option(min=1, help="Clicks that a rule needs; corrections a fifth of them.")
+        float,
+        typer.Option(
+            min=1,
+            max=MAX_CLICKS,
+            callback=finite,
+            help="Clicks that a rule needs; corrections a fifth of them.",
+        ),
     ] = 10,
     min_share: Annotated[
         float,
         typer.Option(
             min=0,
             max=1,
+            callback=finite,
             help="Share of the clicks that must support a synonym: where its 95 % interval begins.",
         ),
     ] = 0.5,

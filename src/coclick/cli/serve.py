@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from coclick.cli.arguments import finite
 from coclick.errors import UserError
 
 
@@ -79,9 +80,11 @@ def serve(
         typer.Option(help="File with headers for the engine, such as Authorization: …, one a line."),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, help="Number of processes; they share the models in memory.")
+        int, typer.Option(min=1, max=256, help="Number of processes; they share the models in memory.")
     ] = 1,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a request in seconds.")] = 10,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=86_400, callback=finite, help="Time limit of a request in seconds.")
+    ] = 10,
 ) -> None:
     """Serve models over HTTP, with a studio page to inspect them.
 

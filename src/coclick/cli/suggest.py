@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from coclick.cli import terminal
-from coclick.cli.arguments import Force, GraphPath, Json, read_query_texts
+from coclick.cli.arguments import MAX_COUNT, Force, GraphPath, Json, finite, read_query_texts
 from coclick.cli.terminal import output, print_json, print_table
 from coclick.errors import UserError, counted
 
@@ -35,7 +35,8 @@ def build(
     graph: GraphPath,
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
     min_users: Annotated[
-        int, typer.Option(min=1, help="Suggest only queries that at least so many users asked.")
+        int,
+        typer.Option(min=1, max=MAX_COUNT, help="Suggest only queries that at least so many users asked."),
     ] = 1,
     force: Force = False,
     json_: Json = False,
@@ -102,7 +103,8 @@ def correct(
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="A query as it was typed.")] = None,
     queries: QueriesFile = None,
     min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Say nothing below this probability to be right.")
+        float,
+        typer.Option(min=0, max=1, callback=finite, help="Say nothing below this probability to be right."),
     ] = 0.6,
     json_: Json = False,
 ) -> None:

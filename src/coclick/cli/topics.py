@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Json, ModelPath
+from coclick.cli.arguments import MAX_COUNT, Json, ModelPath
 from coclick.cli.terminal import output
 
 
 def topics(
     model: ModelPath,
-    words: Annotated[int, typer.Option("--words", "-k", min=1, help="Number of words for each topic.")] = 8,
+    words: Annotated[
+        int, typer.Option("--words", "-k", min=1, max=MAX_COUNT, help="Number of words for each topic.")
+    ] = 8,
     json_: Json = False,
 ) -> None:
     """Show the topics of a model: their words in queries and their words in titles."""
@@ -26,7 +28,7 @@ def topics(
 def translate(
     model: ModelPath,
     word: Annotated[str, typer.Argument(metavar="WORD", help="Word that occurs in titles.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="Number of words.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, max=MAX_COUNT, help="Number of words.")] = 10,
     json_: Json = False,
 ) -> None:
     """Translate a title word into query words, with their probabilities."""

@@ -31,6 +31,7 @@ from coclick.progress import Progress, quiet
 
 _NOT_TUNED = ("seed", "index")  # and no parameter that is a text
 _FACTORS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
+MAX_TRIALS = 10_000
 _MAX_ATTEMPTS = 50  # to find a variant that was not tried yet
 
 
@@ -100,7 +101,7 @@ def tune(
     """
     [spec] = list_models([model])
     given = create(str(spec))
-    check_whole(trials, "trials", 1)
+    check_whole(trials, "trials", 1, MAX_TRIALS)
     check_whole(seed, "seed", 0)
     graph, judgments, source = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(gain=gain, source=source)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coclick.arrays.strings import Strings
-from coclick.errors import UserError, check_path, check_whole
+from coclick.errors import UserError, check_number, check_path, check_whole
 from coclick.exporters.base import Exporter
 from coclick.exporters.changes import BaseExport, ContentTracker, content_version, write_contents
 from coclick.exporters.existing_index import ExistingIndex
@@ -22,6 +22,7 @@ from coclick.exporters.output_folder import check_folder, create_folder, write_m
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries
 from coclick.exporters.shipping.export import ship, write_shipped
+from coclick.exporters.tolerance import Tolerance
 from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
@@ -45,6 +46,8 @@ def export(
     id_field: str | None = None,
     hybrid: str | None = None,
     changes_from: str | Path | None = None,
+    changes_above: float | None = None,
+    previous_model: Model | str | Path | None = None,
     measure: bool = True,
     force: bool = False,
     progress: Progress = quiet,
@@ -70,6 +73,9 @@ def export(
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
         changes_from: the folder of the export that is loaded; write only what changed since: documents and
             queries that are new, changed or deleted.
+        changes_above: leave out documents of which only the vector changed, and moved by at most this share
+            of its length since the one that is loaded. The results of sample queries are always written.
+        previous_model: with `changes_above`, the model that `changes_from` was exported from.
         measure: whether to measure what is lost where rankings and signals are exported: it trains the model
             again, without held-out clicks.
         force: replace the folder if it is an earlier export.
@@ -103,7 +109,8 @@ def export(
     exporter.model_name = str(model)
     base = None if changes_from is None else _open_base(exporter, check_path(changes_from, "changes_from"))
     columns = exporter.column_hashes()
-    docs = ContentTracker(columns, base.docs if base else None)
+    tolerance = _tolerance(exporter, base, changes_above, previous_model, max_weights, progress)
+    docs = ContentTracker(columns, base.docs if base else None, tolerance)
     tracked = ContentTracker(columns, base.queries if base else None)
     with create_folder(path, force=force) as folder:
         with progress("queries"):
@@ -125,6 +132,12 @@ def export(
         write_json(folder / "expected.json", sample.to_dict())
         stats = _stats(exporter) | {"queries": len(held[1].digests), "score_error": error}
         stats |= {"changes": _changes(docs, tracked)} if base else {}
+        if tolerance is not None:
+            stats["not_written"] = {
+                "documents": docs.unwritten,
+                "limit": tolerance.limit,
+                "largest_movement": docs.largest_movement,
+            }
         write_file(folder / "README.md", readme(exporter, sample, stats))
         write_contents(folder, *held)
         if shipped:
@@ -160,6 +173,38 @@ def _open_base(exporter: Exporter, path: Path) -> BaseExport:
     exporter.base_version = base.version
     exporter.keep_score_unit(base.score_unit)
     return base
+
+
+def _tolerance(
+    exporter: Exporter,
+    base: BaseExport | None,
+    limit: float | None,
+    previous: Model | str | Path | None,
+    max_weights: int | None,
+    progress: Progress,
+) -> Tolerance | None:
+    """Return what `changes_above` and `previous_model` ask for."""
+    if limit is None and previous is None:
+        return None
+    if limit is None or previous is None or base is None:
+        raise UserError(
+            "--changes-above, --previous-model and --changes-from belong together: give all of them"
+        )
+    if not 0 < check_number(limit, "changes_above") < 1:
+        raise UserError(f"changes_above must be between 0 and 1, not {limit!r}")
+    if not isinstance(previous, Model):
+        previous = open_model(check_path(previous, "previous_model"))
+    shipped = ship(previous, exporter.name, progress)
+    source = ModelVectors.from_model(previous) if shipped is None else shipped.doc_vectors
+    if str(previous) != exporter.model_name or source.model.graph_digest != base.graph or not base.graph:
+        raise UserError(
+            f"--previous-model: {previous} was trained on another graph than the model of --changes-from, "
+            "or on one that was never saved",
+            hint="give the model that that export was written from, or leave out --changes-above",
+        )
+    before = _create_exporter(exporter.name, source, exporter.index, max_weights, exporter.existing)
+    before.score_unit = base.score_unit
+    return Tolerance(limit, exporter, before)
 
 
 def _differing_queries(exporter: Exporter, limit: int, tracker: ContentTracker) -> list[str]:

@@ -27,6 +27,7 @@ from coclick.exporters import text_kernels as kernels
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.output_folder import KIND
 from coclick.exporters.packed_rows import hash_numbers, hash_texts
+from coclick.exporters.tolerance import Movements, Tolerance
 from coclick.storage.manifest import MANIFEST, read_manifest
 
 CONTENTS = "contents.npz"
@@ -43,12 +44,16 @@ class Contents:
 
     ids: Strings
     digests: Digests
+    moved: Movements  # since the vector that the engine has, of documents that were not written
 
     @classmethod
     def joined(cls, parts: Sequence[Contents]) -> Contents:
         """Return the entries of all parts."""
-        digests = [np.empty(0, np.uint64), *(part.digests for part in parts)]
-        return cls(Strings.joined([part.ids for part in parts]), np.concatenate(digests))
+        return cls(
+            Strings.joined([part.ids for part in parts]),
+            np.concatenate([np.empty(0, np.uint64), *(part.digests for part in parts)]),
+            np.concatenate([np.empty(0, np.float32), *(part.moved for part in parts)]),
+        )
 
 
 class _Base:
@@ -66,21 +71,18 @@ class _Base:
         kernels.fill_table(self._hashes, table)
         return table
 
-    def compare(self, hashes: Digests, digests: Digests) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Mark the entries that the base does not have, and those with another digest there."""
+    def find(self, hashes: Digests) -> NDArray[np.int64]:
+        """Return the places of entries; −1 for those that the base does not have."""
         expected = slice(self._next, self._next + len(hashes))
         if np.array_equal(self._hashes[expected], hashes):  # most are, and need no table
             self._next = expected.stop
             self._seen[expected] = True
-            return np.zeros(len(hashes), bool), self.contents.digests[expected] != digests
+            return np.arange(expected.start, expected.stop)
         found = np.empty(len(hashes), np.int64)
         kernels.look_up(self._hashes, self._table, hashes, found)
         self._next = int(found.max(initial=-1)) + 1
-        new, known = found < 0, np.flatnonzero(found >= 0)
-        self._seen[found[known]] = True
-        changed = np.zeros(len(hashes), bool)
-        changed[known] = self.contents.digests[found[known]] != digests[known]
-        return new, changed
+        self._seen[found[found >= 0]] = True
+        return found
 
     def unseen(self) -> list[str]:
         """Return the ids that were not compared."""
@@ -90,27 +92,62 @@ class _Base:
 class ContentTracker:
     """Records documents or queries as they are exported, and tells which of them differ from the base."""
 
-    def __init__(self, column_hashes: Digests, base: Contents | None = None) -> None:
-        """Take the hash of each column's word or number, and the contents of the base, if there is one."""
-        self.added = self.changed = 0
+    def __init__(
+        self, column_hashes: Digests, base: Contents | None = None, tolerance: Tolerance | None = None
+    ) -> None:
+        """Take the hash of each column's word or number, and the contents of the base, if there is one.
+
+        With a tolerance, documents whose vectors moved less do not differ.
+        """
+        self.added = self.changed = self.unwritten = 0
+        self.largest_movement = 0.0  # of those that were not written
         self._column_hashes, self._parts = column_hashes, list[Contents]()
         self._base = None if base is None else _Base(base)
+        self._tolerance = tolerance
 
     def record(self, ids: Strings, titles: Strings | None, vectors: Csr) -> NDArray[np.int64]:
         """Record entries; return the places of those that differ from the base, all if there is none."""
         hashes = hash_texts(ids)
         digests = hashes.copy() if titles is None else hashes + hash_texts(titles, _TITLE_SEED)
         weights = np.ascontiguousarray(vectors.data, np.float32)
+        columns = vectors.indices.view(np.uint32)
         kernels.add_entry_digests(
-            vectors.indptr, vectors.indices, weights.view(np.uint32), self._column_hashes, digests
+            vectors.indptr, columns, weights.view(np.uint32), self._column_hashes, digests
         )
-        self._parts.append(Contents(ids, digests))
+        held = Contents(ids, digests, np.zeros(len(ids), np.float32))
+        self._parts.append(held)
         if self._base is None:
             return np.arange(len(ids))
-        new, changed = self._base.compare(hashes, digests)
-        self.added += int(new.sum())
-        self.changed += int(changed.sum())
-        return np.flatnonzero(new | changed)
+        places = self._base.find(hashes)
+        known, differ = np.flatnonzero(places >= 0), np.ones(len(ids), bool)
+        differ[known] = self._base.contents.digests[places[known]] != digests[known]
+        changed = known[differ[known]]
+        if self._tolerance is not None and len(changed):
+            found = self._tolerance.movements(
+                ids.take(changed), titles and titles.take(changed), vectors.take(changed)
+            )
+            differ[self._keep_near(held, self._base.contents, changed, places[changed], found)] = False
+        self.added += len(ids) - len(known)
+        self.changed += int(differ[known].sum())
+        return np.flatnonzero(differ)
+
+    def _keep_near(
+        self,
+        held: Contents,
+        base: Contents,
+        rows: NDArray[np.int64],
+        places: NDArray[np.int64],
+        movements: Movements,
+    ) -> NDArray[np.int64]:
+        """Let documents stay as they are in the base, in these places, if they moved little; return them."""
+        assert self._tolerance is not None
+        moved = base.moved[places] + movements
+        near = moved <= self._tolerance.limit
+        held.digests[rows[near]] = base.digests[places[near]]
+        held.moved[rows[near]] = moved[near]
+        self.unwritten += int(near.sum())
+        self.largest_movement = max(self.largest_movement, float(moved[near].max(initial=0)))
+        return rows[near]
 
     def differing(self, blocks: Iterable[DocBlock], *, titles: bool) -> Iterator[DocBlock]:
         """Record all documents, and yield those that differ from the base, in blocks that are not small."""
@@ -140,6 +177,7 @@ class BaseExport:
 
     version: str
     score_unit: float
+    graph: str  # the digest of the graph of the model
     docs: Contents
     queries: Contents
 
@@ -162,7 +200,8 @@ class BaseExport:
         docs, queries = _read_contents(path)
         if content_version(docs, queries, manifest) != manifest["version"]:
             raise _damaged(path)
-        return cls(manifest["version"], float(manifest.get("score_unit", 1)), docs, queries)
+        unit, graph = float(manifest.get("score_unit", 1)), str(manifest.get("graph"))
+        return cls(manifest["version"], unit, graph, docs, queries)
 
 
 def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) -> str:
@@ -181,6 +220,8 @@ def write_contents(folder: Path, docs: Contents, queries: Contents) -> None:
     for name, contents in (("docs", docs), ("queries", queries)):
         arrays[f"{name}_offsets"], arrays[f"{name}_ids"] = contents.ids.offsets, contents.ids.data
         arrays[f"{name}_digests"] = contents.digests
+        if contents.moved.any():
+            arrays[f"{name}_moved"] = contents.moved
     with (folder / CONTENTS).open("wb") as file:
         np.savez(file, **arrays)
 
@@ -211,7 +252,10 @@ def _checked(arrays: Any, name: str) -> Contents:
         raise ValueError("wrong lengths")
     if np.any(np.diff(offsets) < 0):
         raise ValueError("pointers do not ascend")
-    return Contents(Strings(offsets, data), digests)
+    moved = arrays[f"{name}_moved"] if f"{name}_moved" in arrays else np.zeros(len(digests), np.float32)
+    if moved.dtype != np.float32 or moved.shape != digests.shape or not np.all(moved >= 0):
+        raise ValueError("wrong movements")
+    return Contents(Strings(offsets, data), digests, moved)
 
 
 def _damaged(path: Path) -> ArtefactError:

@@ -2,8 +2,9 @@
 
     BM25 of each text field             a `match` query of the engine
     BM25 of the clicked queries         the same, over the field `coclick_queries`, which the export fills
+    BM25 of their character n-grams     the same, over `coclick_grams`: finds misspelt words
     numbers of the document             fields, which the export fills: clicks, recent clicks, price …
-    words and characters of the query   parameters of the request
+    words and characters of the query   parameters of the request, as the query and its n-grams are
 
 The trees are trained on these features alone, from the same examples as `ltr`: all other columns are
 constant. Lucene's BM25 lacks the factor k₁ + 1 of ours, so thresholds of scores are divided by it.
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.evaluation.holdout import hold_out
-from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import Protocol, evaluate_model
+from coclick.exporters.shipping.measure import loss_figures
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.doc_values import OF_DAYS
@@ -31,11 +32,13 @@ from coclick.ltr.trees import Trees
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 
-QUERIES_FIELD = "coclick_queries"
-_CLICKED_QUERIES = (
-    "bm25sd_mult(content_weight=0,anchor_weight=0,query_weight=1,word_weight=1,ordered_weight=0,"
-    "unordered_weight=0)"
+QUERIES_FIELD, GRAMS_FIELD = "coclick_queries", "coclick_grams"
+_ONLY_CLICKED = (
+    "content_weight=0,anchor_weight=0,query_weight=1,word_weight=1,ordered_weight=0,unordered_weight=0,"
+    "idf_docs=field"  # as Lucene: documents without clicks have no such field
 )
+_CLICKED_QUERIES = f"bm25sd_mult({_ONLY_CLICKED})"
+_CLICKED_GRAMS = f"bm25sd_mult({_ONLY_CLICKED},stem=false,tokenizer=grams)"
 _K1 = 1.2
 _MAX_REPEATS = 20  # of a clicked query in the text of a document
 
@@ -55,6 +58,7 @@ class EngineLtr:
         names = _text_fields(graph)
         parts = {str(create(f"bm25(fields={name})")): name for name in names}
         parts[str(create(_CLICKED_QUERIES))] = QUERIES_FIELD
+        parts[str(create(_CLICKED_GRAMS))] = GRAMS_FIELD
         model = Ltr(
             parts=" + ".join(parts),
             objective=like.objective,
@@ -99,34 +103,28 @@ class EngineLtr:
         return [self.ltr.features_.names[i] for i in sorted({*_features(self.ltr.trees_)})]
 
 
-def measure_ltr_loss(model: Ltr, progress: Progress = quiet) -> dict[str, Any]:
-    """Return nDCG@10 by held-out clicks: of the `ltr`, and of trees over features of the engine."""
+def measure_ltr_loss(like: Ltr, graph: ClickGraph, progress: Progress = quiet) -> dict[str, Any]:
+    """Return nDCG@10 by held-out clicks: of such an `ltr`, and of trees over features of the engine."""
     try:
-        held_out = hold_out(model.trained_on)
-        full = create(str(model)).fit(held_out.train, progress)
-        reduced = EngineLtr.train(model, held_out.train, progress).ltr
+        held_out = hold_out(graph)
+        full = create(str(like)).fit(held_out.train, progress)
+        reduced = EngineLtr.train(like, held_out.train, progress).ltr
     except UserError as error:
         return {"not_measured": error.reason}
     protocol = Protocol(depth=10)
-    values = [
+    ours, theirs = (
         evaluate_model(one, held_out.judgments, protocol, max_scored=0).values() for one in (full, reduced)
-    ]
-    return {
-        "measure": MAIN_MEASURE,
-        "judged_by": held_out.rule,
-        "queries": len(values[0]),
-        "in_coclick": round(float(values[0].mean()), 4),
-        "as_shipped": round(float(values[1].mean()), 4),
-    }
+    )
+    return loss_figures(ours, theirs, held_out)
 
 
-def clicked_queries(graph: ClickGraph, doc: int) -> str:
+def clicked_queries(graph: ClickGraph, doc: int) -> list[str]:
     """Return the queries that a document was clicked for, each repeated round(log(1 + clicks)) times."""
     by_doc: Csr = graph.clicks_by_doc
     rows, clicks = by_doc.row(doc)
     repeats = np.clip(np.rint(np.log1p(clicks)), 1, _MAX_REPEATS).astype(int)
     pairs = zip(rows.tolist(), repeats.tolist(), strict=True)
-    return " ".join(graph.queries[row] for row, times in pairs for _ in range(times))
+    return [graph.queries[row] for row, times in pairs for _ in range(times)]
 
 
 def _text_fields(graph: ClickGraph) -> list[str]:

@@ -19,7 +19,13 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.exporters.formatting import write_parts
 from coclick.exporters.ltr_elasticsearch import trained_model
-from coclick.exporters.ltr_engine_model import QUERIES_FIELD, EngineLtr, clicked_queries, measure_ltr_loss
+from coclick.exporters.ltr_engine_model import (
+    GRAMS_FIELD,
+    QUERIES_FIELD,
+    EngineLtr,
+    clicked_queries,
+    measure_ltr_loss,
+)
 from coclick.exporters.ltr_json import doc_fields, identifier, ltr_json
 from coclick.exporters.output_folder import create_folder, write_manifest
 from coclick.exporters.shipping.readme import loss_text
@@ -28,6 +34,7 @@ from coclick.ltr.model import Ltr
 from coclick.models.base import Model
 from coclick.progress import Progress, quiet
 from coclick.storage.directories import write_file, write_json
+from coclick.text.analyzer import word_grams
 
 _TITLES = {
     "ltr-elasticsearch": "Elasticsearch",
@@ -71,7 +78,7 @@ def export_ltr(
         _write_model(folder, trained, engine, name)
         write_json(folder / "search.json", search_request(trained, engine, name))
         _write_documents(folder, trained, engine)
-        loss = measure_ltr_loss(model, progress) if measure else None
+        loss = measure_ltr_loss(model, model.trained_on, progress) if measure else None
         stats: dict[str, Any] = {
             "engine": engine,
             "index": index or "products",
@@ -90,17 +97,21 @@ def export_ltr(
 
 def search_request(trained: EngineLtr, engine: str, name: str) -> dict[str, Any]:
     """Return the search that ranks the best documents by the trees."""
-    fields = [*trained.fields.values()]
-    parameters: dict[str, Any] = {"keywords": _SAMPLE}
+    fields = [field for field in trained.fields.values() if field != GRAMS_FIELD]
+    grams = " ".join(word_grams(_SAMPLE))
+    parameters: dict[str, Any] = {"keywords": _SAMPLE, "grams": grams}
     for feature, value in zip(OF_QUERIES[:2], (len(_SAMPLE.split()), len(_SAMPLE)), strict=True):
         if feature in trained.used():
             parameters[identifier(feature)] = value
+    words: dict[str, Any]
     if engine == "ltr-solr":
         given = " ".join(f"efi.{key}='{value}'" for key, value in parameters.items())
         rerank = f"{{!ltr model={name} reRankDocs={_WINDOW} {given}}}"
-        return {"params": {"defType": "edismax", "q": _SAMPLE, "qf": " ".join(fields), "rq": rerank,
-                           "fl": "id,score", "rows": 10}}  # fmt: skip
-    query = {"multi_match": {"query": _SAMPLE, "fields": fields}}
+        words = {"edismax": {"qf": " ".join(fields), "uf": "-*", "query": _SAMPLE}}
+        either = {"bool": {"should": [words, {"dismax": {"qf": GRAMS_FIELD, "query": grams}}]}}
+        return {"query": either, "params": {"rq": rerank}, "fields": ["id", "score"], "limit": 10}
+    words = {"multi_match": {"query": _SAMPLE, "fields": fields}}
+    query = {"bool": {"should": [words, {"match": {GRAMS_FIELD: grams}}]}}
     if engine == "ltr-elasticsearch":
         rescore: dict[str, Any] = {"learning_to_rank": {"model_id": name, "params": parameters}}
     else:
@@ -113,20 +124,28 @@ def _write_model(folder: Path, trained: EngineLtr, engine: str, name: str) -> No
     model = trained.engine_trees()
     if engine == "ltr-solr":
         solr = {
-            feature: {"q": f"{{!dismax qf={field}}}${{keywords}}"}
+            feature: {"q": f"{{!dismax qf={field}}}${{{_parameter(field)}}}"}
             for feature, field in trained.fields.items()
         }
         written = ltr_json(model, "solr", name, solr)
         write_json(folder / "features.json", written["features"])
         write_json(folder / "model.json", written["model"])
         return
-    match = {feature: {"match": {field: "{{keywords}}"}} for feature, field in trained.fields.items()}
+    match = {
+        feature: {"match": {field: f"{{{{{_parameter(field)}}}}}"}}
+        for feature, field in trained.fields.items()
+    }
     if engine == "ltr-elasticsearch":
         write_json(folder / "trained-model.json", trained_model(model, match))
         return
     written = ltr_json(model, "opensearch", name, match)
     write_json(folder / "featureset.json", written["featureset"])
     write_json(folder / "model.json", written["model"])
+
+
+def _parameter(field: str) -> str:
+    """The parameter of the request that a field is searched with."""
+    return "grams" if field == GRAMS_FIELD else "keywords"
 
 
 def _write_documents(folder: Path, trained: EngineLtr, engine: str) -> None:
@@ -136,12 +155,14 @@ def _write_documents(folder: Path, trained: EngineLtr, engine: str) -> None:
     ]
     if engine == "ltr-solr":
         added = [{"name": field, "type": "pfloat", "docValues": True, "stored": False} for field in numbers]
-        added.append({"name": QUERIES_FIELD, "type": "text_en", "stored": False})
+        added.append({"name": QUERIES_FIELD, "type": "text_en", "stored": True})
+        added.append({"name": GRAMS_FIELD, "type": "text_ws", "stored": True})
         write_json(folder / "schema.json", {"add-field": added})
     else:
         properties = {field: {"type": "float"} for field in numbers}
         text = {QUERIES_FIELD: {"type": "text", "analyzer": "english"}}
-        write_json(folder / "mapping.json", {"properties": properties | text})
+        grams = {GRAMS_FIELD: {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}}
+        write_json(folder / "mapping.json", {"properties": properties | text | grams})
     changes = _changes(trained, {*numbers})
     if engine == "ltr-solr":
         atomic = ({"id": doc} | {name: {"set": value} for name, value in new.items()} for doc, new in changes)
@@ -157,7 +178,9 @@ def _changes(trained: EngineLtr, kept: set[str]) -> Iterator[tuple[str, dict[str
     for row, values in enumerate(doc_fields(trained.ltr)):
         doc = values.pop("doc")
         fields = {name: value for name, value in values.items() if name in kept}
-        yield doc, fields | {QUERIES_FIELD: clicked_queries(trained.ltr.graph_, row)}
+        queries = clicked_queries(trained.ltr.graph_, row)
+        grams = " ".join(gram for query in queries for gram in word_grams(query))
+        yield doc, fields | {QUERIES_FIELD: " ".join(queries), GRAMS_FIELD: grams}
 
 
 def _json(value: Any) -> str:
@@ -166,7 +189,8 @@ def _json(value: Any) -> str:
 
 def _readme(trained: EngineLtr, engine: str, stats: dict[str, Any]) -> str:
     title, index, name = _TITLES[engine], stats["index"], stats["name"]
-    fields = ", ".join(f"`{field}`" for field in trained.fields.values() if field != QUERIES_FIELD)
+    filled = (QUERIES_FIELD, GRAMS_FIELD)
+    fields = ", ".join(f"`{field}`" for field in trained.fields.values() if field not in filled)
     if engine == "ltr-solr":
         commands = f"""    URL=http://localhost:8983/solr/{index} JSON='Content-Type: application/json'
     curl -X POST $URL/schema -H "$JSON" -d @schema.json
@@ -202,10 +226,18 @@ your log).
 
 {commands}
 
-`updates-*` adds numbers and the field `{QUERIES_FIELD}` to documents: the queries that each was
-clicked for. {_MISSING[engine == "ltr-solr"]} To go back, search without
-`{"rq" if engine == "ltr-solr" else "rescore"}`. With each request send `keywords`, the query, and the other
-parameters of `search.json`: its words and characters.
+`updates-*` adds numbers and two fields to documents: `{QUERIES_FIELD}`, the queries that each was clicked
+for, and `{GRAMS_FIELD}`, the n-grams of their characters. {_MISSING[engine == "ltr-solr"]}
+To go back, search without `{"rq" if engine == "ltr-solr" else "rescore"}`.
+
+With each request send `keywords`, the query; the other parameters of `search.json`, its words and characters;
+and `grams`, its n-grams, which also find documents for misspelt queries. They are what this function returns,
+joined with spaces, for the query in lower case:
+
+    def grams(query):
+        words = re.findall(r"[^\\W_]+", query.replace("'", ""))
+        return [word[i : i + n] for word in (f"_{{word}}_" for word in words)
+                for n in (3, 4) for i in range(len(word) - n + 1)]
 
 ## What is lost
 

@@ -4,38 +4,36 @@
     queries.parquet             query VARCHAR, words VARCHAR[], weights FLOAT[]
 
 An increment has only new and changed documents and queries, and `deleted-docs.parquet` and
-`deleted-queries.parquet`. Dense vectors have one column `vector FLOAT[]` instead. Weights are exactly those
-of the model.
+`deleted-queries.parquet`; a program merges it with its base. Dense vectors have one column `vector FLOAT[]`
+instead. Weights are exactly those of the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
-import duckdb
-import numpy as np
-
-from coclick.arrays.csr import Csr
+from coclick.arrays.csr import Csr, vstack
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_entries
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
+from coclick.exporters.parquet_files import write_table
+from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
 _FILE_ROWS = 1 << 16
-_SEPARATOR = "\x1f"  # the tokenizer splits at it, so no word contains it
-_MERGE = """
-The sample query needs all documents. With the whole export in `../base`, this writes them to `whole.parquet`;
-the same with `query` merges the queries:
+_DIRECT = """
+DuckDB, Spark and pandas read the files directly. In this folder, with the command line of DuckDB:
 
-    duckdb -c "COPY (FROM 'documents-*.parquet' UNION ALL BY NAME (FROM '../base/documents-*.parquet'
-        WHERE doc NOT IN (SELECT doc FROM 'documents-*.parquet')
-        AND doc NOT IN (SELECT doc FROM 'deleted-docs.parquet'))) TO 'whole.parquet'"
+    duckdb -c "DESCRIBE FROM 'documents-*.parquet'"
+    duckdb -c "FROM 'documents-*.parquet' LIMIT 5"
+    duckdb < sample.sql
 
-Files have no version that could be checked: `base_version` in `manifest.json` must be the `version` in the
-`manifest.json` of `../base`.
+`python3 run.py . check` compares the results of sample queries with those of coclick. A program keeps
+versions, so that increments can be merged and you can go back:
 """
 
 
@@ -48,24 +46,32 @@ class Parquet(Exporter):
     query_vectors_in = "`queries.parquet`"
 
     def write_schema(self, folder: Path) -> None:
-        """Write nothing: Parquet files contain their schema."""
+        """Write the program that merges increments; Parquet files contain their schema."""
+        settings = {
+            "version": self.version,
+            "base_version": self.base_version,
+            "documents": self.n_documents,
+        }
+        program = "parquet_versions"
+        write_program(folder, self.title, program, ("folder_versions",), settings, program)
 
     def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write files of at most some ten thousand documents."""
-        rows = ({"doc": block.ids, "title": block.titles, **self._lists(block.vectors)} for block in blocks)
-        for number, columns in enumerate(_concatenate(rows, ["doc", "title", *self._fields])):
-            self._write(folder / f"documents-{number:05}.parquet", columns)
+        """Write files of some ten thousand documents."""
+        for number, block in enumerate(self._file_blocks(blocks)):
+            texts = {"doc": block.packed_ids, "title": block.packed_titles}
+            write_table(folder / f"documents-{number:05}.parquet", texts, block.vectors, self._words)
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write `queries.parquet`, with the same columns."""
-        rows = ({"query": texts, **self._lists(vectors)} for texts, vectors in self.query_blocks(queries))
-        for columns in _concatenate(rows, ["query", *self._fields], max_rows=len(queries)):
-            self._write(folder / "queries.parquet", columns)
+        found = [*self.query_blocks(queries)]
+        texts = Strings.from_list(text for block, _ in found for text in block)
+        vectors = vstack(*(vectors for _, vectors in found)) if found else Csr.empty(0, self.source.dim)
+        write_table(folder / "queries.parquet", {"query": texts}, vectors, self._words)
 
     def write_deletions(self, folder: Path, docs: Sequence[str], queries: Sequence[str]) -> None:
         """Write one column of ids, and one of queries."""
         for name, column, gone in (("docs", "doc", docs), ("queries", "query", queries)):
-            self._write(folder / f"deleted-{name}.parquet", {column: list(gone)})
+            write_table(folder / f"deleted-{name}.parquet", {column: Strings.from_list(gone)})
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write an exact search in SQL."""
@@ -84,58 +90,58 @@ class Parquet(Exporter):
             )
         wanted = f"WITH wanted AS (SELECT * FROM 'queries.parquet' WHERE query = '{text}')\n"
         write_file(folder / "sample.sql", f"{wanted}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
+        write_sample_requests(folder, self, self.sample_vector)
 
     def readme(self) -> str:
-        """Return the DuckDB commands."""
-        merge = "" if self.base_version is None else _MERGE
-        return f"""
-DuckDB reads the files directly. Run these commands in this folder:
+        """Return the commands."""
+        return f"""{"" if self.base_version else _DIRECT}
+1. Run these commands in this folder; `~/parquet` is the folder for all versions of the files:
 
-    duckdb -c "DESCRIBE FROM 'documents-*.parquet'"
-    duckdb -c "FROM 'documents-*.parquet' LIMIT 5"
-    duckdb < sample.sql
-{merge}"""
+       pip install duckdb
+       python3 run.py ~/parquet load
+       python3 run.py ~/parquet check
 
-    @property
-    def _fields(self) -> list[str]:
-        return ["vector"] if self.source.dense else ["words", "weights"]
+2. {self._load_note()}
 
-    def _lists(self, vectors: Csr) -> dict[str, list[str]]:
-        """Rows as joined texts, which DuckDB splits into lists: it does not read ragged numpy arrays."""
-        weights = join_entries(vectors, format_floats(vectors.data), _SEPARATOR)
-        if self.source.dense:
-            return {"vector": weights}
-        words = [self.tokens[term] for term in vectors.indices.tolist()]
-        return {"words": join_entries(vectors, words, _SEPARATOR), "weights": weights}
+3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick.
+   By hand, with the command line of DuckDB: `cd ~/parquet/current && duckdb < sample.sql`
 
-    def _write(self, path: Path, columns: dict[str, list[str]]) -> None:
-        table = {name: np.array(values, object) for name, values in columns.items()}
-        lists = {name: f"string_split({name}, chr(31))" for name in self._fields}
-        for name in lists.keys() - {"words"}:
-            lists[name] += "::FLOAT[]"
-        chosen = ", ".join(f"{lists.get(name, name)} AS {name}" for name in columns)
-        with duckdb.connect(config={"preserve_insertion_order": True}) as connection:
-            connection.register("rows", table)
-            target = str(path).replace("'", "''")
-            connection.execute(
-                f"COPY (SELECT {chosen} FROM rows) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-            )
+4. Load the next export, or the next increment, in the same way. The way back:
 
+       python3 run.py ~/parquet rollback     # to the version that was loaded before this one
+       python3 run.py ~/parquet remove       # delete all versions
+"""
 
-def _concatenate(
-    rows: Iterable[dict[str, list[str]]], names: list[str], max_rows: int = _FILE_ROWS
-) -> Iterator[dict[str, list[str]]]:
-    """Concatenate blocks to the columns of files; yield at least one file, which may be empty."""
-    found: dict[str, list[str]] = {name: [] for name in names}
-    written = False
-    for block in rows:
-        for name, values in block.items():
-            found[name] += values
-        if len(found[names[0]]) >= max_rows:
-            yield found
-            found, written = {name: [] for name in names}, True
-    if found[names[0]] or not written:
-        yield found
+    def _load_note(self) -> str:
+        note = f"""`load` copies the files to `~/parquet/versions/{self.version}` and then lets the link
+   `~/parquet/current` point to it, at once. It can be interrupted and run again, and a second run changes
+   nothing."""
+        if self.base_version is None:
+            return note
+        return f"""{note}
+   This increment is refused if another version than `{self.base_version}` is loaded. Files of that version
+   without changed documents are linked, the others are written anew."""
+
+    @cached_property
+    def _words(self) -> Strings | None:
+        """The words that name the columns of sparse vectors."""
+        return None if self.source.dense else Strings.from_list(self.tokens)
+
+    def _file_blocks(self, blocks: Iterable[DocBlock]) -> Iterator[DocBlock]:
+        """Join blocks to the documents of files; yield at least one, which may be empty."""
+        found: list[DocBlock] = []
+        written = False
+        for block in blocks:
+            found.append(block)
+            if sum(len(part.packed_ids) for part in found) >= _FILE_ROWS:
+                yield DocBlock.joined(found)
+                found, written = [], True
+        if found or not written:
+            yield DocBlock.joined(found) if found else self._no_documents()
+
+    def _no_documents(self) -> DocBlock:
+        nothing = Strings.from_list([])
+        return DocBlock(nothing, nothing, Csr.empty(0, self.source.dim))
 
 
 EXPORTER = Parquet

@@ -36,6 +36,17 @@ def _increment(stats: dict[str, Any]) -> str:
     return (
         f"**This is an increment.** It has only the changes from version `{stats['base_version']}` to "
         f"version `{stats['version']}`\n({changes}) and must be loaded onto the former.\n"
+        + _not_written(stats)
+    )
+
+
+def _not_written(stats: dict[str, Any]) -> str:
+    found = stats.get("not_written")
+    if found is None:
+        return ""
+    return (
+        f"{found['documents']:,} documents stay as they are, because their vectors moved by at most "
+        f"{found['limit']:g} of their length\n(the largest movement: {found['largest_movement']:.3g}).\n"
     )
 
 

@@ -105,7 +105,8 @@ class Tantivy(Exporter):
             "base_version": self.base_version,
             "documents": self.n_documents,
         }
-        write_program(folder, self.title, "tantivy_versions", (), settings, "tantivy_versions")
+        program = "tantivy_versions"
+        write_program(folder, self.title, program, ("folder_versions",), settings, program)
         script = _SEARCH.replace("__BITS__", str(BITS)).replace("__UNIT__", repr(self.score_unit))
         write_file(folder / "search.py", script)
 

@@ -228,15 +228,18 @@ def hash_numbers(numbers: NDArray[np.int64], out: NDArray[np.uint64]) -> None:
 @jit
 def add_entry_digests(
     indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
+    indices: NDArray[np.uint32],
     bits: NDArray[np.uint32],
     keys: NDArray[np.uint64],
     digests: NDArray[np.uint64],
 ) -> None:
-    """Add the digest of each row's entries to `digests`; the order of entries does not matter."""
+    """Add the digest of each row's entries to `digests`; the order of entries does not matter.
+
+    Unsigned places need no test whether they count from the end, which would take a third of the time.
+    """
     for row in range(len(digests)):
         total = np.uint64(0)
-        for entry in range(indptr[row], indptr[row + 1]):
+        for entry in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             total += _mix(keys[indices[entry]] ^ (np.uint64(bits[entry]) << np.uint64(16)))
         digests[row] = _mix(digests[row] + total)
 

@@ -6,6 +6,9 @@ largest dot product, which `rawScore` returns. Texts have no control characters 
 Weights of documents and queries are multiplied by 10⁶. The rank profile divides by both, so `relevance`
 equals the score of coclick.
 
+Requests name the document type in `model.restrict` ("Query API reference"), because a content cluster may
+have several, and the names of sources are those of clusters.
+
 The documents of all versions are side by side, because Vespa has no aliases. The query profile of the
 application package has the current version ("Query profiles"), and `vespa deploy` changes it at once.
 """
@@ -170,8 +173,14 @@ class Vespa(Exporter):
         """Return the body of a search request."""
         current = f"version contains @{self.index}_version"
         wand = self.wand(self.sample_vector(sample))
-        yql = f"select doc, title from {self.index} where {current} and {wand}"
-        return {"yql": yql, "queryProfile": self.index, "hits": 10, "ranking": "words"}
+        yql = f"select doc, title from sources * where {current} and {wand}"
+        return {
+            "yql": yql,
+            "model.restrict": self.index,
+            "queryProfile": self.index,
+            "hits": 10,
+            "ranking": "words",
+        }
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the body of a search request, and those of the queries that `check` asks."""

@@ -127,10 +127,9 @@ class VespaInto(TunedHybrid, Vespa):
 
     def sample_request(self, sample: SampleQuery) -> dict[str, Any]:
         """Return the body of a search request."""
-        yql = (
-            f"select {self.existing.id_field} from {self.type} where {self.wand(self.sample_vector(sample))}"
-        )
-        return {"yql": yql, "hits": 10, "ranking": f"{self.index}_words"}
+        wand = self.wand(self.sample_vector(sample))
+        yql = f"select {self.existing.id_field} from sources * where {wand}"
+        return {"yql": yql, "model.restrict": self.type, "hits": 10, "ranking": f"{self.index}_words"}
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the sample query, and a hybrid one."""
@@ -140,9 +139,9 @@ class VespaInto(TunedHybrid, Vespa):
         names = [field.partition("^")[0] for field in self.existing.text_fields]
         text = [f'({{defaultIndex: "{name}", grammar: "weakAnd"}}userInput(@text))' for name in names]
         either = " or ".join([*text, self.wand(self.sample_vector(sample), _HYBRID_HITS)])
-        yql = f"select * from {self.type} where ({either})"
+        yql = f"select * from sources * where ({either})"
         weights = {"input.query(text_weight)": 1.0, "input.query(words_weight)": self.boost}
-        request = {"yql": yql, "text": sample.query, "hits": 10, **weights}
+        request = {"yql": yql, "model.restrict": self.type, "text": sample.query, "hits": 10, **weights}
         for profile in ("hybrid", "rrf"):
             write_json(folder / f"{profile}.json", request | {"ranking": f"{self.index}_{profile}"})
 

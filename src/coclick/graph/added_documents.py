@@ -16,7 +16,7 @@ from coclick.text.term_matrix import short_field
 
 ViewFeatures = Mapping[str, Mapping[str, Mapping[str, float]]]  # by user view and document
 RowsByView = Mapping[str, Sequence[Mapping[str, float]]]  # by user view, one row for each document
-_MAX_VALUE = 1e12  # of a feature, as in files
+_MIN_VALUE, _MAX_VALUE = 1e-12, 1e12  # of a feature, as in files
 
 
 def check_view_features(given: ViewFeatures, used: Collection[str]) -> ViewFeatures:
@@ -27,10 +27,10 @@ def check_view_features(given: ViewFeatures, used: Collection[str]) -> ViewFeatu
             raise UserError(f"the model uses no user view {view!r}", hint=known)
         for doc, features in by_doc.items():
             for name, value in features.items():
-                if not (isinstance(value, int | float) and 0 < value <= _MAX_VALUE):
+                if not (isinstance(value, int | float) and _MIN_VALUE <= value <= _MAX_VALUE):
                     raise UserError(
                         f"the feature {name!r} of {doc!r} in the view {view!r} cannot be {value!r}",
-                        hint=f"use a number above zero, at most {_MAX_VALUE:g}",
+                        hint=f"use a number above zero, from {_MIN_VALUE:g} to {_MAX_VALUE:g}",
                     )
     return given
 

@@ -39,6 +39,7 @@ from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.gate import Gate, Gated, Scope, declarations_of
 from coclick.storage.layout import Index, Pointers, Shape
 from coclick.storage.manifest import ARRAY_NAME, with_article
+from coclick.storage.reading import read_current
 from coclick.text.languages import named_language
 from coclick.text.normalise import normalise_batch
 
@@ -50,7 +51,7 @@ Ints = NDArray[np.int32]
 PairCounts = Annotated[Ints | None, Shape("pairs")]
 DayCounts = Annotated[Ints | None, Shape("rows")]
 PositionCounts = Annotated[Ints | None, Shape("positions")]
-_MAX_CLICKS = 1e12  # of one row, as for log files
+_MIN_CLICKS, _MAX_CLICKS = 1e-6, 1e12  # of one row, as for log files
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,8 @@ class ClickGraph(Gated):
             docs = doc_texts(docs)
         given = click_rows(clicks) if is_table(clicks) else clicks
         rows = check_rows(given)
-        if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
-            raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
+        if any(not _MIN_CLICKS <= count <= _MAX_CLICKS for _, _, count in rows):
+            raise UserError(f"clicks must be positive numbers, from {_MIN_CLICKS:g} to {_MAX_CLICKS:g}")
         docs = {} if docs is None else check_docs(docs)
         texts = normalise_batch([query for query, _, _ in rows])
         if not all(texts):
@@ -183,7 +184,12 @@ class ClickGraph(Gated):
     @classmethod
     def open(cls, path: str | Path) -> ClickGraph:
         """Open a graph on disk. Its arrays are memory-mapped, so this takes milliseconds at any size."""
-        source = Artefact(check_path(path, "path"))
+        path = check_path(path, "path")
+        return read_current(path, lambda: cls._open(path))
+
+    @classmethod
+    def _open(cls, path: Path) -> ClickGraph:
+        source = Artefact(path)
         if source.kind != "graph":
             raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
         return cls.read(source)

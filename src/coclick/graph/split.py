@@ -149,7 +149,7 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     counts: dict[str, Any] = {
         name: _sums(getattr(daily, name), daily.indptr).astype(np.int32)
         for name in ("impressions", "users", "sessions", "navigational")
-        if getattr(pairs, name) is not None
+        if getattr(pairs, name) is not None and getattr(daily, name) is not None
     }
     kept = np.diff(daily.indptr) > 0
     daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))

@@ -35,6 +35,7 @@ BUILT_IN = (
     "raw_clicks",
     "ids",
 )  # views that are computed from the graph
+_MAX_VALUE = 1e12  # of a feature, as in files
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
 _MAX_EXAMPLES = 3
 
@@ -126,8 +127,8 @@ def align_rows(
         raise UserError(
             f"the features of the {side} need {matrix.columns:,} distinct names, one for each column"
         )
-    if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
-        raise UserError(f"a value of the {side} is negative or not a finite number")
+    if not np.all((matrix.data >= 0) & (matrix.data <= _MAX_VALUE)):
+        raise UserError(f"a value of the {side} is negative, not a number or above {_MAX_VALUE:g}")
     row = known.lookup(normalise_batch(ids) if side == "queries" else ids)
     row_of = np.repeat(row, matrix.row_nnz())
     kept = (row_of >= 0) & (matrix.data > 0)

@@ -158,7 +158,7 @@ def _expand_lists(found: RecordFields, lists: Mapping[str, str], shown: str) -> 
         count = columns.pop(COUNT).text()
         times = f"CAST(least(greatest(coalesce(TRY_CAST({count} AS BIGINT), 1), 1), {_MAX_COUNT}) AS INTEGER)"
         events = f"flatten(list_transform(range({times}), lambda n: {events}))"
-        found.too_many = f"TRY_CAST({count} AS BIGINT) > {_MAX_COUNT}"
+        found.too_many = f"TRY_CAST({count} AS DOUBLE) > {_MAX_COUNT}"
     seen = f"list_transform({shown}, lambda d, i: {_item('d', 'CAST(i AS VARCHAR)', literal(LISTED))})"
     seen = f"list_filter({seen}, {has_doc})"
     found.items = f"CASE WHEN parse_error IS NULL THEN {events} || {seen} ELSE {nothing} END"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
+from coclick.ltr._feature_kernels import describe, find_best
 from coclick.ltr.doc_values import OF_CLICKS, OF_DAYS, doc_features, with_clicks
 from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
@@ -28,7 +29,6 @@ from coclick.text.query import Query
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
-_TINY = np.float32(1e-30)
 _MAX_SCORES = 1 << 21  # of a part, in memory at a time
 _MAX_BLOCK = 256  # queries
 MAX_SCANNED = 100_000  # documents that a part may scan for each query
@@ -41,7 +41,7 @@ class QuerySignals:
     """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
     scores: Floats  # parts × documents, all or those of `rows`
-    best: list[Floats]  # for each part its highest scores, descending: of all documents, or of the candidates
+    best: Floats  # parts × depth: highest scores, descending, then 0; of all documents or of the candidates
     per_query: Floats
     finding: Mask  # parts whose scores above 0 find a document
     candidates: NDArray[np.int32]
@@ -119,13 +119,14 @@ class RankingFeatures:
             allowed = _union(masked)
         scored = allowed if docs is None else np.unique(docs)
         scores = np.stack([part._score(query, scored) for part in parts])
-        best = []
+        best = np.zeros((len(parts), depth), np.float32)
         for i, part in enumerate(parts):
             if i in found:
-                best.append(found[i][1][found[i][0] >= 0])
+                highest = found[i][1][found[i][0] >= 0]
             else:
                 of_candidates = scores[i] if scored is candidates else part._score(query, candidates)
-                best.append(top_rows(of_candidates, depth)[1])
+                highest = top_rows(of_candidates, depth)[1]
+            best[i, : len(highest)] = highest
         return QuerySignals(scores, best, self._query_values(parts, [query])[0], finding, allowed, scored)
 
     def signals_of(self, parts: Sequence[Model], queries: Sequence[Query]) -> Iterator[QuerySignals]:
@@ -140,31 +141,23 @@ class RankingFeatures:
 
     def features(self, signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
         """Return the features of documents, one row per document."""
-        of_parts = np.empty((len(docs), len(signals.scores), len(OF_PARTS)), np.float32)
-        for i, (scores, best) in enumerate(zip(signals.scores_of(docs), signals.best, strict=True)):
-            of_parts[:, i, 0] = scores
-            of_parts[:, i, 1] = scores / max(best.max(initial=0), _TINY)
-            of_parts[:, i, 2] = reciprocal_ranks(scores, best)
-        of_query = np.broadcast_to(signals.per_query, (len(docs), len(signals.per_query)))
-        return np.concatenate(
-            [
-                of_parts.reshape(len(docs), len(OF_PARTS) * len(signals.scores)),
-                of_query,
-                self.doc_values[docs],
-            ],
-            axis=1,
-            dtype=np.float32,
-        )
+        n_scores, n_query = len(OF_PARTS) * len(signals.scores), len(signals.per_query)
+        features = np.empty((len(docs), n_scores + n_query + self.doc_values.shape[1]), np.float32)
+        describe(np.ascontiguousarray(signals.scores_of(docs)), signals.best, features)
+        features[:, n_scores : n_scores + n_query] = signals.per_query
+        features[:, n_scores + n_query :] = self.doc_values[docs]
+        return features
 
     def _signals(self, parts: Sequence[Model], scores: Floats, per_query: Floats) -> QuerySignals:
         """The signals of a query, given the scores of all documents."""
-        finding, searched = _finding(parts, scores.shape[1])
-        found = {i: top_rows(scores[i], self.depth) for i in np.flatnonzero(searched).tolist()}
-        candidates = _union(rows for i, (rows, _) in found.items() if finding[i])
-        best = [
-            (found[i] if searched[i] else top_rows(of_part[candidates], self.depth))[1]
-            for i, of_part in enumerate(scores)
-        ]
+        n_docs = scores.shape[1]
+        finding, searched = _finding(parts, n_docs)
+        best = np.zeros((len(parts), min(self.depth, n_docs)), np.float32)
+        is_candidate = np.zeros(n_docs, bool)
+        find_best(scores, searched, finding, best, is_candidate)
+        candidates = np.flatnonzero(is_candidate).astype(np.int32)
+        if not searched.all():
+            find_best(np.ascontiguousarray(scores[:, candidates]), ~searched, finding, best, is_candidate)
         return QuerySignals(scores, best, per_query, finding, candidates)
 
     def _query_values(self, parts: Sequence[Model], queries: Sequence[Query]) -> Floats:
@@ -201,11 +194,3 @@ def _finding(parts: Sequence[Model], n_docs: int) -> tuple[Mask, Mask]:
         by_index[:] = True
     finding = by_query & by_index
     return (finding if finding.any() else by_index), by_index
-
-
-def reciprocal_ranks(scores: Floats, best: Floats) -> Floats:
-    """Return 1 / rank among the best scores, which descend; 0 for lower ones. Equal scores share a rank."""
-    if not len(best):
-        return np.zeros(len(scores), np.float32)
-    ranks = 1 / (1 + np.searchsorted(-best, -scores))
-    return np.where(scores >= best[-1], ranks, 0).astype(np.float32)

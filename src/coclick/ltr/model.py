@@ -69,7 +69,7 @@ class Ltr(Model):
 
     name = "ltr"
     summary = "learning to rank: boosted trees over the scores and evidence of other models"
-    relative_cost = 60.0
+    relative_cost = 30.0
     evidence_names = ("parts",)
     max_docs = 500_000
 
@@ -81,7 +81,7 @@ class Ltr(Model):
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
     n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
-    max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
+    max_queries: Annotated[int, Range(2)] = 1500  # of the folds, and of the time folds, at most
     n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
 
@@ -146,11 +146,11 @@ class Ltr(Model):
             self._fit_parts_and_trees(graph, progress)
 
     def _fit_parts_and_trees(self, graph: ClickGraph, progress: Progress) -> None:
-        self._fit_parts(graph, progress)
+        known = self._fit_parts(graph, progress)
         self.start_weight_ = _START_WEIGHT if self.task == "reranking" else 0.0
         judgments, labels = self._judged or (None, "clicks")
         learned_from = judgments if labels == "judgments" else None
-        train = self._examples(graph, self.parts_, learned_from, progress)
+        train = self._examples(graph, known, learned_from, progress)
         judged = None
         if judgments and labels == "clicks":
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
@@ -179,8 +179,8 @@ class Ltr(Model):
     ) -> tuple[list[str], Examples]:
         """Return the names of the features and the training examples, for other tools."""
         with shared_terms():
-            self._fit_parts(graph, progress)
-            return self.features_.names, self._examples(graph, self.parts_, judgments, progress)
+            known = self._fit_parts(graph, progress)
+            return self.features_.names, self._examples(graph, known, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
@@ -230,16 +230,19 @@ class Ltr(Model):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _fit_parts(self, graph: ClickGraph, progress: Progress) -> None:
-        """Train the parts; the default ones are joined by those that help on this graph."""
+    def _fit_parts(self, graph: ClickGraph, progress: Progress) -> Examples | None:
+        """Train the parts; the default ones are joined by those that help on this graph.
+
+        Return the examples by which those were chosen.
+        """
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
         self.features_ = self._features(self.parts_, graph)
-        if self.parts == _PARTS:
-            chosen = choose_parts(
-                graph, self.parts_, self.features_, self._sampling, self._boosting, progress
-            )
-            self.parts_ += chosen
-            self.features_ = self._features(self.parts_, graph) if chosen else self.features_
+        if self.parts != _PARTS:
+            return None
+        choice = choose_parts(graph, self.parts_, self.features_, self._sampling, self._boosting, progress)
+        self.parts_ += choice.parts
+        self.features_ = self._features(self.parts_, graph) if choice.parts else self.features_
+        return choice.first_fold
 
     @property
     def _boosting(self) -> Boosting:
@@ -253,12 +256,15 @@ class Ltr(Model):
         return np.where(signals.found(docs), outputs + self._shift, 0).astype(np.float32)
 
     def _examples(
-        self, graph: ClickGraph, parts: list[Model], judgments: Judgments | None, progress: Progress
+        self, graph: ClickGraph, known: Examples | None, judgments: Judgments | None, progress: Progress
     ) -> Examples:
         given = None
         if self.task == "reranking":
             given = GivenCandidates(graph, self._bm25, self.n_candidates)
-        return cross_fitted(graph, judgments, parts, self.features_, self._sampling, progress, given)
+        known = known if judgments is None else None
+        return cross_fitted(
+            graph, judgments, self.parts_, self.features_, self._sampling, progress, given, known
+        )
 
     def _features(self, parts: list[Model], graph: ClickGraph) -> RankingFeatures:
         """Where few documents have clicks, those tell what was shown, not what suits given candidates."""

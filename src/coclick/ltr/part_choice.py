@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,13 @@ MAX_CLICKED_TEXT = 20_000_000  # the same, each document as often as queries cli
 _N_TREES = 50
 
 
+class Choice(NamedTuple):
+    """The chosen parts, and the examples of the first fold with them."""
+
+    parts: list[Model]
+    first_fold: Examples | None
+
+
 def choose_parts(
     graph: ClickGraph,
     parts: Sequence[Model],
@@ -38,10 +46,10 @@ def choose_parts(
     sampling: Sampling,
     boosting: Boosting,
     progress: Progress = quiet,
-) -> list[Model]:
+) -> Choice:
     """Return those of the further parts that help, trained on the graph."""
     if not _is_small(graph):
-        return []
+        return Choice([], None)
     with progress("further parts"):
         specs = FURTHER if len(graph.texts) > 1 else FURTHER[1:]  # of one field, all is the same as the title
         further = [create(spec).fit(graph) for spec in specs]
@@ -50,18 +58,19 @@ def choose_parts(
                        doc_values=features.doc_values)  # fmt: skip
         examples = first_fold(graph, everything, wide, sampling)
         if examples is None or len(examples.queries) < MIN_QUERIES:
-            return []
+            return Choice([], None)
         boosting = replace(boosting, n_trees=min(boosting.n_trees, _N_TREES))
         halves = np.arange(len(examples.queries)) % 2
         names = np.array(wide.names)
         of_further = [np.array([name.startswith(f"{part} ") for name in names]) for part in further]
         unwanted = np.any(of_further, axis=0)
         before = boosting.rank_folds(_columns(examples, ~unwanted), halves)
-        return [
-            part
-            for part, own in zip(further, of_further, strict=True)
-            if _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before)
-        ]
+        chosen, kept = [], ~unwanted
+        for part, own in zip(further, of_further, strict=True):
+            if _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before):
+                chosen.append(part)
+                kept |= own
+        return Choice(chosen, _columns(examples, kept))
 
 
 def _helps(gain: NDArray[np.float64]) -> bool:

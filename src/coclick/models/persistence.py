@@ -22,6 +22,7 @@ from coclick.models.registry import model_class
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.gate import Gate
 from coclick.storage.manifest import MANIFEST, with_article
+from coclick.storage.reading import read_current
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
 
@@ -49,17 +50,22 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
 
 def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     """Open a saved model; with `graph`, raise unless it was trained on that graph."""
-    source = Artefact(check_path(path, "path"))
+    path = check_path(path, "path")
+    model = read_current(path, lambda: _open(path))
+    if graph is not None:
+        model.check_graph(graph)
+    return model
+
+
+def _open(path: Path) -> Model:
+    source = Artefact(path)
     if source.kind != "model":
         raise UserError(
             f"this is {with_article(source.kind)}, not a model",
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )
-    model = _read(Gate(source), "model", source.manifest, ClickGraph.read(source))
-    if graph is not None:
-        model.check_graph(graph)
-    return model
+    return _read(Gate(source), "model", source.manifest, ClickGraph.read(source))
 
 
 def check_content(model: Model, report: Callable[[ArtefactError], None] | None = None) -> None:
@@ -119,7 +125,15 @@ def _read(gate: Gate, prefix: str, entry: Any, graph: ClickGraph) -> Model:
             else:
                 read = read_value(source, name, value)
                 model._admit(gate, key, declared.get(key, Any), read, name, scope)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, UserError) as error:
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+        UserError,
+    ) as error:
         what = f"the manifest does not describe a model: {error}"
         raise ArtefactError(what, where=str(source.path / MANIFEST)) from None
     lacking = [name for name in _state_of(cls) if name not in model._state_names() and not hasattr(cls, name)]

@@ -30,12 +30,26 @@ class Range:
     high: float = math.inf
 
     def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high and math.isfinite(value)
+        return self.low <= value <= self.high and abs(value) < math.inf  # also of integers above any float
 
     def __str__(self) -> str:
-        return f"at least {self.low}" if self.high == math.inf else f"from {self.low} to {self.high}"
+        return f"at least {self.low}" if self.high == math.inf else f"from {self.low:g} to {self.high:.10g}"
 
 
+# The upper ends of ranges that declare none: no value may take days, or overflow float32 or int32.
+_MAX_WHOLE, _MAX_NUMBER = 2**31 - 1, 1e6
+_MAX_WORK = {
+    "dim": 10_000,
+    "iterations": 10_000,
+    "max_n": 100,
+    "min_n": 100,
+    "n_folds": 1_000,
+    "n_leaves": 100_000,
+    "n_negatives": 1_000,
+    "n_topics": 10_000,
+    "n_trees": 10_000,
+}
+_WEIGHTS = Range(1e-6, 1e6)  # of the summands of a sum
 SUM = "parts"  # the parameter that is written without its name
 # Former names of parameters; the error message names the new one.
 RENAMED = {
@@ -114,11 +128,11 @@ def parse_sum(text: str) -> list[tuple[float, str]]:
         except ValueError:
             weight = math.nan
         spec = (rest[0] if rest else factor).strip()
-        if not 0 < weight < math.inf or len(rest) > 1 or not spec:
+        if weight not in _WEIGHTS or len(rest) > 1 or not spec:
             raise UserError(
                 f"cannot read the summand {term.strip()!r}",
                 where=text,
-                hint="write 0.8*rw + 0.2*bm25, with weights above zero",
+                hint="write 0.8*rw + 0.2*bm25, with weights from 1e-6 to 1e6",
             )
         terms.append((weight, spec))
     return terms
@@ -216,13 +230,20 @@ def parameter_types(cls: Any) -> dict[str, Any]:
 def ranges(cls: Any) -> dict[str, Range]:
     """Return the ranges of parameters, including inherited ones whose default a subclass changes."""
     return {
-        name: extra
+        name: _bounded(name, extra, parameter_types(cls).get(name))
         for base in reversed(cls.__mro__)
         for name, hint in get_type_hints(base, include_extras=True).items()
         if get_origin(hint) is Annotated
         for extra in hint.__metadata__
         if isinstance(extra, Range)
     }
+
+
+def _bounded(name: str, limits: Range, hint: Any) -> Range:
+    """A declared range, with an upper end if it has none."""
+    if limits.high != math.inf:
+        return limits
+    return Range(limits.low, _MAX_WORK.get(name, _MAX_WHOLE if int in choices(hint) else _MAX_NUMBER))
 
 
 def as_text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from coclick._version import __version__
+from coclick.errors import CoclickError
 from coclick.jit.threads import set_threads
 from coclick.service import api, errors
 from coclick.service.connections import Connections
@@ -60,8 +62,17 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
     return app
 
 
-def for_worker() -> FastAPI:
-    """Create the application in a worker process of `coclick serve`."""
+def for_process() -> FastAPI:
+    """Create the application in a process of `coclick serve`, with the settings that its parent stored."""
     set_threads(1)  # per kernel: requests run in parallel instead
     settings = Settings.from_env()
     return create_app(LoadedModels(settings.models), settings)
+
+
+def for_worker() -> FastAPI:
+    """Create the application in one of several workers, where nobody else prints errors."""
+    try:
+        return for_process()
+    except CoclickError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        sys.exit(error.exit_code)

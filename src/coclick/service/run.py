@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 
 from coclick.errors import UserError
-from coclick.service.app import for_worker
+from coclick.service.app import for_process
 from coclick.service.connections import LimitedProtocol, raise_open_files
 from coclick.service.hosts import hosts_for
 from coclick.service.loaded_models import LoadedModels
@@ -61,7 +61,7 @@ def run_server(settings: Settings, host: str, port: int, workers: int = 1) -> No
         "timeout_graceful_shutdown": int(settings.timeout) + _GRACE,
     }
     if workers == 1:
-        config = uvicorn.Config(for_worker(), **options)
+        config = uvicorn.Config(for_process(), **options)
         _freeze_loaded_objects()
         _print_address(listening)
         with contextlib.suppress(KeyboardInterrupt):  # the shutdown is complete by then

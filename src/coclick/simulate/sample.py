@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError
+from coclick.errors import check_whole
 from coclick.logs.duckdb_session import literal
 from coclick.simulate.engine import Results, search_all
 from coclick.simulate.files import write_tsv, writing_files
@@ -17,6 +17,7 @@ from coclick.simulate.world import World
 
 FILES = ("events.parquet", "docs.tsv", "queries.tsv", "qrels.tsv", "intents.tsv")
 EVENTS_PER_QUERY = 60
+_MAX_SIZE = 10_000_000  # queries or documents
 JUDGED_SHARE, MAX_JUDGED = 0.1, 3000  # of all queries; a third each of head, tail and unseen
 HEAD_SHARE = 0.5  # head queries: the most frequent ones that make up half of all searches
 N_RANDOM_DOCS = 10  # random documents judged per query, in addition to the engine's results
@@ -37,9 +38,8 @@ def sample(
     the log: for frequent, rare and unseen queries, and over all documents, including new ones. Returns the
     number of queries, docs, events, clicks, judged queries and judgments.
     """
-    events = EVENTS_PER_QUERY * queries if events is None else events
-    if events < 1:
-        raise UserError(f"--events is {events}", hint="ask for at least 1 event")
+    queries, docs = check_whole(queries, "queries", 0, _MAX_SIZE), check_whole(docs, "docs", 0, _MAX_SIZE)
+    events = check_whole(EVENTS_PER_QUERY * queries if events is None else events, "events", 1)
     world = World.make(queries, docs, seed)
     with writing_files(Path(directory), FILES, force) as work:
         return _write(work, world, events, seed)

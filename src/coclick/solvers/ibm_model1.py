@@ -12,6 +12,7 @@ optional null word explains query words that no title word does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, vstack
 from coclick.jit.threads import run_blocks
 from coclick.progress import Progress, quiet
-from coclick.solvers._ibm_model1_kernels import expect
+from coclick.solvers._ibm_model1_kernels import expect, locate
 
 _PARTS = 4  # of the pairs, each with its own sums: fixed, so that sums do not depend on the number of threads
+_BLOCK_ENTRIES = 4_000_000  # of the table, located at a time
+_MAX_KEPT = 100_000_000  # entries kept between iterations, 4 bytes each
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,8 @@ def fit_translations(
 ) -> tuple[Csr, list[dict[str, Any]]]:
     """Return t(q|w), a row for each title word that sums to 1, and the training curve."""
     table = _start(pairs, null_word)
-    null_row = table.rows - 1 if null_word else -1
     row_of = np.repeat(np.arange(table.rows), table.row_nnz())
-    cuts = np.linspace(0, len(pairs.weights), _PARTS + 1).astype(int).tolist()
+    blocks = _Blocks.of(pairs, table, null_word)
     curve = []
     tokens = float((pairs.weights * pairs.queries.row_sums()[pairs.query_of]).sum())
     with progress("translations", iterations) as done:
@@ -52,18 +54,20 @@ def fit_translations(
             likelihoods = np.zeros(_PARTS)
 
             def work(part: int, _: int, table: Csr = table, sums: Any = sums, of: Any = likelihoods) -> None:
-                of[part] = expect(
-                    cuts[part],
-                    cuts[part + 1],
-                    pairs.query_of,
-                    pairs.title_of,
-                    pairs.weights,
-                    *(pairs.queries.indptr, pairs.queries.indices, pairs.queries.data),
-                    *(pairs.titles.indptr, pairs.titles.indices, pairs.titles.data),
-                    *(table.indptr, table.indices, table.data),
-                    null_row,
-                    sums[part],
-                )
+                for first, last in blocks.parts[part]:
+                    of[part] += expect(
+                        first,
+                        last,
+                        pairs.query_of,
+                        pairs.title_of,
+                        pairs.weights,
+                        *(pairs.queries.indptr, pairs.queries.data),
+                        *(pairs.titles.indptr, pairs.titles.data),
+                        table.data,
+                        null_word,
+                        blocks.entries(first, last),
+                        sums[part],
+                    )
 
             run_blocks(work, [(part, part + 1) for part in range(_PARTS)])
             expected = sums.sum(axis=0)
@@ -73,7 +77,55 @@ def fit_translations(
             perplexity = float(np.exp(-likelihood / max(tokens, 1e-300)))
             curve.append({"round": number, "objective": likelihood, "perplexity": perplexity})
             done(1)
-    return (table.take(np.arange(null_row)) if null_word else table), curve
+    return (table.take(np.arange(table.rows - 1)) if null_word else table), curve
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """The pairs in blocks, and where the table has the translations of each block.
+
+    Finding an entry takes ten times as long as using it. So entries are kept between iterations, as long as
+    they are few enough.
+    """
+
+    pairs: TextPairs
+    table: Csr
+    null_word: bool
+    sizes: NDArray[np.int64]  # entries of each pair
+    parts: list[list[tuple[int, int]]]  # blocks of each part
+    kept: dict[tuple[int, int], NDArray[np.int32]]  # entries by block
+
+    @classmethod
+    def of(cls, pairs: TextPairs, table: Csr, null_word: bool) -> _Blocks:
+        sizes = pairs.queries.row_nnz()[pairs.query_of] * (pairs.titles.row_nnz()[pairs.title_of] + null_word)
+        before = np.concatenate([[0], np.cumsum(sizes)]) // _BLOCK_ENTRIES
+        cuts = np.linspace(0, len(sizes), _PARTS + 1).astype(int).tolist()
+        parts = []
+        for first, last in pairwise(cuts):
+            inside = np.flatnonzero(np.diff(before[first:last])) + first + 1
+            parts.append(list(pairwise([first, *inside.tolist(), last])))
+        return cls(pairs, table, null_word, sizes, parts, {})
+
+    def entries(self, first: int, last: int) -> NDArray[np.int32]:
+        """Return the entries of a block: those kept, or those found now."""
+        if (first, last) in self.kept:
+            return self.kept[first, last]
+        pairs, table = self.pairs, self.table
+        found = np.empty(int(self.sizes[first:last].sum()), np.int32)
+        locate(
+            first,
+            last,
+            pairs.query_of,
+            pairs.title_of,
+            *(pairs.queries.indptr, pairs.queries.indices),
+            *(pairs.titles.indptr, pairs.titles.indices),
+            *(table.indptr, table.indices),
+            table.rows - 1 if self.null_word else -1,
+            found,
+        )
+        if self.sizes.sum() <= _MAX_KEPT:
+            self.kept[first, last] = found
+        return found
 
 
 def prune(table: Csr, min_probability: float) -> Csr:

@@ -52,8 +52,11 @@ def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
             where=str(path),
             hint="if a build or a training was interrupted, run it again",
         ) from None
-    except OSError as error:
-        raise BrokenManifestError(f"the manifest cannot be read: {error}", where=str(source)) from None
+    except BrokenManifestError:
+        raise
+    except (OSError, ArtefactError) as error:
+        what = error.what if isinstance(error, ArtefactError) else str(error)
+        raise BrokenManifestError(f"the manifest cannot be read: {what}", where=str(source)) from None
     check_format(manifest, str(source), allow_older=allow_older)
     if problem := _find_defect(manifest):
         raise BrokenManifestError(f"the manifest is not a coclick manifest: {problem}", where=str(source))

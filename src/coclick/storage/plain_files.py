@@ -36,11 +36,10 @@ def open_plain(directory: Path, name: str) -> BinaryIO:
         if path.is_symlink():
             raise _not_plain(path) from None
         raise ArtefactError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    stream = os.fdopen(descriptor, "rb")
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        stream.close()
+        os.close(descriptor)
         raise _not_plain(path)
-    return stream
+    return os.fdopen(descriptor, "rb")
 
 
 def size_of_plain(directory: Path, name: str) -> int:

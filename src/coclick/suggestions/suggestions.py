@@ -20,6 +20,7 @@ from coclick.storage.artefact import Artefact, writing
 from coclick.storage.gate import Gate, Gated, Scope, declarations_of
 from coclick.storage.layout import Shape
 from coclick.storage.manifest import with_article
+from coclick.storage.reading import read_current
 from coclick.storage.state import read_value, write_value
 from coclick.suggestions.channel import MAX_TEXT, MAX_WORDS, Channel, is_plain
 from coclick.suggestions.completion_index import CompletionIndex
@@ -116,7 +117,12 @@ class Suggestions(Gated):
     @classmethod
     def open(cls, path: str | Path) -> Suggestions:
         """Open saved suggestions. Their arrays are memory-mapped, so this takes milliseconds at any size."""
-        source = Artefact(check_path(path, "path"))
+        path = check_path(path, "path")
+        return read_current(path, lambda: cls._open(path))
+
+    @classmethod
+    def _open(cls, path: Path) -> Suggestions:
+        source = Artefact(path)
         if source.kind != KIND:
             what = f"this is {with_article(source.kind)}, not {with_article(KIND)}"
             raise UserError(what, where=str(path), hint="coclick suggest build GRAPH -o DIR makes one")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, Literal, get_args
@@ -22,12 +24,16 @@ from coclick.errors import UserError
 from coclick.text.languages import DEFAULT, Language, find_language
 from coclick.text.normalise import normalise, normalised_lines
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces
+from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces, simplify_punctuation
 
-# By the rules of `coclick.text.tokenizer`, with pieces of compound words or without; or at white space only.
-Tokenizer = Literal["pieces", "words", "whitespace"]
+# By the rules of `coclick.text.tokenizer`, with pieces of compound words or without; at white space only; or
+# into n-grams of the characters of words.
+Tokenizer = Literal["pieces", "words", "whitespace", "grams"]
 
+GRAM_SIZES = (3, 4)  # characters
+_BREAKS = re.compile(r"[\0-/:-@\[-`{-\x7f\s]+")  # ASCII that is neither letter nor digit
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
+_MAX_REMEMBERED = 200_000  # tokens of an analyzer, see `remembered_tokens`
 _MIN_BATCH = 64  # with fewer texts, loading compiled kernels does not pay
 
 
@@ -185,7 +191,10 @@ class Analyzer:
 
     def analyze(self, texts: Iterable[str], vocabulary: VocabularyBuilder) -> Tokens:
         """Return the terms of many texts, as ids of a vocabulary that grows with them."""
-        table = _TokenTable(self._split, lambda words: vocabulary.add(words, self.stems))
+        split: Callable[[str], list[str]] = self._split
+        if (remembered := _remembered.get()) is not None:
+            split = remembered.setdefault(self, _SplitTokens(self._split)).__getitem__
+        table = _TokenTable(split, lambda words: vocabulary.add(words, self.stems))
         indptr, terms = array("q", [0]), array("i")
         for lines in normalised_lines(texts):
             ends, words = table.words_of(lines)
@@ -212,7 +221,7 @@ class Analyzer:
     @property
     def splits_as_any_language(self) -> bool:
         """Whether words, before stop words are removed, do not depend on the language."""
-        return self.tokenizer != "whitespace" and not self._language.has_rules
+        return self.tokenizer in ("pieces", "words") and not self._language.has_rules
 
     @cached_property
     def _language(self) -> Language:
@@ -221,9 +230,48 @@ class Analyzer:
     def _split(self, token: str) -> list[str]:
         if self.tokenizer == "whitespace":
             words = [token[:MAX_WORD_LENGTH]]
+        elif self.tokenizer == "grams":
+            words = word_grams(token)
         else:
             words = self._language.split(token)
         return self.without_stop_words(add_pieces(words) if self.tokenizer == "pieces" else words)
+
+
+def word_grams(text: str) -> list[str]:
+    """Return the n-grams of three and four characters of each word, with `_` at its start and end.
+
+    An apostrophe is skipped, all other punctuation separates.
+    """
+    words = _BREAKS.split(simplify_punctuation(text).replace("'", ""))
+    marked = [f"_{word[:MAX_WORD_LENGTH]}_" for word in words if word]
+    return [word[i : i + n] for word in marked for n in GRAM_SIZES for i in range(len(word) - n + 1)]
+
+
+class _SplitTokens(dict[str, list[str]]):
+    """The words of tokens, split when they are first needed."""
+
+    def __init__(self, split: Callable[[str], list[str]]) -> None:
+        super().__init__()
+        self._split = split
+
+    def __missing__(self, token: str) -> list[str]:
+        words = self._split(token)
+        if len(self) < _MAX_REMEMBERED:
+            self[token] = words
+        return words
+
+
+_remembered: ContextVar[dict[Analyzer, _SplitTokens] | None] = ContextVar("remembered", default=None)
+
+
+@contextmanager
+def remembered_tokens() -> Iterator[None]:
+    """Split a token only once, however many collections of texts have it."""
+    before = _remembered.set({} if _remembered.get() is None else _remembered.get())
+    try:
+        yield
+    finally:
+        _remembered.reset(before)
 
 
 def int32_view(values: array[int]) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
-from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
+from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder, remembered_tokens
 
 _MAX_SHARED = 4  # collections of texts
 
@@ -98,7 +98,8 @@ def shared_terms() -> Iterator[None]:
     """Split the same texts into terms only once, for several models that are trained one after the other."""
     before = _shared.set({} if _shared.get() is _NOT_SHARED else _shared.get())
     try:
-        yield
+        with remembered_tokens():
+            yield
     finally:
         _shared.reset(before)
 

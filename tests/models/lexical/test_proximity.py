@@ -58,7 +58,7 @@ def test_weights_of_words_are_bm25():
     words = {doc: Counter(text.split()) for doc, text in titles.items()}
     average = sum(count.total() for count in words.values()) / 4
     for k1, b in ((1.2, 0.75), (2.0, 0.3)):
-        found = index.word_weights(k1, b).to_scipy().toarray()
+        found = index.word_weights(k1, b, len(index.lengths)).to_scipy().toarray()
         for row, counts in enumerate(words.values()):
             for column, term in enumerate(index.terms):
                 df = sum(term in other for other in words.values())
@@ -115,7 +115,7 @@ def test_documents_without_words_have_the_length_zero():
     graph = ClickGraph.from_clicks([("a", "d0", 1)], {"d0": "", "d1": ""})
     index = WindowIndex.from_fields(dict(graph.texts), PLAIN)
     assert index.lengths.tolist() == [0, 0] and len(index.terms) == 0
-    assert index.word_weights(1.2, 0.75).nnz == 0
+    assert index.word_weights(1.2, 0.75, 0).nnz == 0
     np.testing.assert_array_equal(create("bm25sd").fit(graph).score(["a"], [["d0", "d1"]])[0], [0, 0])
 
 

@@ -37,19 +37,21 @@ def check_samples(folder: Path, search: Callable[[dict[str, Any]], list[Hit]]) -
     print(f"{len(samples)} sample queries have the expected results")
 
 
-def compare(expected: list[Hit], found: list[Hit], missing: Collection[str] = ()) -> list[str]:
+def compare(
+    expected: list[Hit], found: list[Hit], missing: Collection[str] = (), tolerance: float = TOLERANCE
+) -> list[str]:
     """Return the differences between the ten best documents expected and the ten best found."""
     wanted, scores = dict(expected), dict(found)
     lowest_found = min(scores.values()) if len(found) == 10 else 0.0
     lowest_wanted = min(wanted.values()) if len(wanted) == 10 else 0.0  # otherwise there are no others
     problems = []
     for doc, score in wanted.items():
-        if doc in scores and abs(scores[doc] - score) > TOLERANCE * abs(score):
+        if doc in scores and abs(scores[doc] - score) > tolerance * abs(score):
             problems.append(f"{doc!r:.100} has the score {scores[doc]:.6g} instead of {score:.6g}")
-        if doc not in scores and doc not in missing and score > lowest_found * (1 + TOLERANCE):
+        if doc not in scores and doc not in missing and score > lowest_found * (1 + tolerance):
             problems.append(f"{doc!r:.100} with the score {score:.6g} is not found")
     for doc, score in scores.items():
-        if doc not in wanted and (not lowest_wanted or score > lowest_wanted * (1 + TOLERANCE)):
+        if doc not in wanted and (not lowest_wanted or score > lowest_wanted * (1 + tolerance)):
             problems.append(f"{doc!r:.100} with the score {score:.6g} is not expected")
     return problems
 

@@ -34,8 +34,8 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
         _copy(load, folder, settings)
     load.send(_writes(folder / "documents.jsonl", version), lambda text: print(text, flush=True))
     load.stop_if_refused("Queries have not changed.")
-    yql = f'select * from {kind} where version contains "{version}"'
-    request = {"yql": yql, "hits": 0, "timeout": "60s"}
+    yql = f'select * from sources * where version contains "{version}"'
+    request = {"yql": yql, "model.restrict": kind, "hits": 0, "timeout": "60s"}
     count = ask_search(engine, request)["fields"]["totalCount"]
     if count != settings["documents"]:
         stop(

@@ -61,11 +61,16 @@ class Parquet:
         return self.connection.execute(sql, list(parameters)).fetchall()
 
 
+def ask(query: str) -> list[tuple[str, float]]:
+    """Return the best documents for a query, with their scores."""
+    return answer(Parquet(_HERE), Recipe.read(_HERE), query)
+
+
 def main(arguments: list[str]) -> None:
     """Ask one query."""
     if len(arguments) != 1:
         sys.exit(__doc__)
-    for doc, score in answer(Parquet(_HERE), Recipe.read(_HERE), arguments[0]):
+    for doc, score in ask(arguments[0]):
         print(f"{score:.6f}\t{doc}")
 
 

@@ -1,13 +1,11 @@
-"""Load this export into tantivy, or ask: python ask.py FOLDER load, python ask.py FOLDER QUERY.
+"""Ask the indexes of a version: python3 FOLDER/current/search/ask.py QUERY.
 
-FOLDER will have an index of documents and an index of queries. This file is part of coclick and is copied
-into exports.
+This file is part of coclick and is copied into exports, and by `load` into each version.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -66,44 +64,10 @@ class Tantivy:
         return clauses
 
 
-def load(target: Path, folder: Path = _HERE) -> None:
-    """Create both indexes; the folder appears when they are complete."""
-    if target.exists():
-        sys.exit(f"{target} exists already: remove it, or choose another path")
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    queries = (
-        {"query": row["query"], "units": row.pop("units"), "stored": json.dumps(row)}
-        for row in _rows(folder / "queries.ndjson")
-    )
-    _build(part / "queries", queries, ("query", "units"), "stored")
-    docs = ({"doc": row["doc"], "words": row["words"]} for row in _rows(folder.parent / "documents.ndjson"))
-    _build(part / "documents", docs, ("words",), "doc")
-    part.rename(target)
-
-
-def _build(target: Path, rows: Iterator[dict[str, Any]], indexed: Sequence[str], stored: str) -> None:
-    target.mkdir(parents=True)
-    schema = tantivy.SchemaBuilder()
-    for name in indexed:
-        schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    schema.add_text_field(stored, stored=True, tokenizer_name="raw", index_option="basic")
-    writer = tantivy.Index(schema.build(), path=str(target)).writer()
-    for row in rows:
-        writer.add_document(tantivy.Document(**row))
-    writer.commit()
-    writer.wait_merging_threads()
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
-def open_engine(target: Path, folder: Path = _HERE) -> Tantivy:
-    """Open both indexes."""
+def open_engine(folder: Path = _HERE) -> Tantivy:
+    """Open the index of queries in the folder `search` of a version, and that of documents above it."""
     settings = json.loads((folder / "ask.json").read_text(encoding="utf-8"))
-    docs, queries = (tantivy.Index.open(str(target / name)) for name in ("documents", "queries"))
+    docs, queries = (tantivy.Index.open(str(path)) for path in (folder.parent, folder / "queries"))
     return Tantivy(docs, queries, settings)
 
 
@@ -113,15 +77,18 @@ def _hits(index: Any, query: Any, n: int, field: str) -> Iterator[tuple[str, flo
         yield searcher.doc(address)[field][0], score
 
 
+def ask(query: str) -> list[tuple[str, float]]:
+    """Return the best documents for a query, with their scores."""
+    return answer(open_engine(), Recipe.read(_HERE), query)
+
+
 def main(arguments: list[str]) -> None:
-    """Run one command."""
-    if len(arguments) != 2:
+    """Ask one query."""
+    if len(arguments) != 1:
         sys.exit(__doc__)
-    target = Path(arguments[0])
-    if arguments[1] == "load":
-        load(target)
-        return
-    for doc, score in answer(open_engine(target), Recipe.read(_HERE), arguments[1]):
+    if not (_HERE / "queries").exists():
+        sys.exit("there is no index here: run `run.py FOLDER load`, then FOLDER/current/search/ask.py")
+    for doc, score in ask(arguments[0]):
         print(f"{score:.6f}\t{doc}")
 
 

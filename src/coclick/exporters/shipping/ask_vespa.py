@@ -48,7 +48,8 @@ class Vespa:
         if not units:
             return
         wand = f'version contains "{version}" and ({{targetHits: {n}}}wand(units, {units}))'
-        request = {"yql": f"select stored from {kind} where {wand}", "hits": n, "ranking": "units"}
+        yql = f"select stored from sources * where {wand}"
+        request = {"yql": yql, "model.restrict": kind, "hits": n, "ranking": "units"}
         for hit in ask_search(self.engine, request).get("children", []):
             row = json.loads(hit["fields"]["stored"])
             yield Similar(hit["relevance"], row["clicked"], row["weights"])
@@ -72,7 +73,8 @@ class Vespa:
         if version is not None:
             condition = f'version contains "{version}" and {condition}'
         request = {
-            "yql": f"select {id_field} from {kind} where {condition}",
+            "yql": f"select {id_field} from sources * where {condition}",
+            "model.restrict": kind,
             "hits": n,
             "ranking": self.settings["ranking"],
         }

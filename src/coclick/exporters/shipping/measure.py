@@ -44,7 +44,13 @@ def compare_rankings(shipped: ShippedModel, held_out: HeldOut) -> dict[str, Any]
     }
     ours = evaluate_model(shipped.model, judgments, protocol, max_scored=0).values()
     theirs = evaluate_rankings("shipped", rankings, judgments, protocol).values()
-    known = np.array([bool(engine.ranking(text)) for text in judgments.queries.values()])
+    return loss_figures(ours, theirs, held_out)
+
+
+def loss_figures(ours: np.ndarray, theirs: np.ndarray, held_out: HeldOut) -> dict[str, Any]:
+    """Return the means over all held-out queries, over those with clicks in the rest, and over the others."""
+    clicks = np.append(held_out.train.clicks.row_nnz(), 0)  # the last entry is for queries that are not there
+    known = clicks[held_out.train.queries.lookup(list(held_out.judgments.queries.values()))] > 0
     return {
         "measure": MAIN_MEASURE,
         "judged_by": held_out.rule,

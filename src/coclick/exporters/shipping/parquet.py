@@ -15,6 +15,8 @@ import duckdb
 from coclick.exporters.parquet import Parquet
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
+from coclick.exporters.shipping.readme import increment_note
+from coclick.exporters.shipping.versions import add_search_version
 from coclick.storage.directories import write_file
 
 _TYPES = {
@@ -44,17 +46,25 @@ def write_search(exporter: Parquet, shipped: ShippedModel, folder: Path, queries
                 f"COPY (SELECT * FROM read_json('{source}', {options})) "
                 f"TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
             )
+    add_search_version(folder)
 
 
 def commands(exporter: Parquet) -> str:
     """Return the commands of the README."""
-    return """DuckDB reads the files directly. Run these commands in this folder:
+    return f"""Run these commands in this folder; `~/parquet` is the folder for all versions of the files:
 
     pip install duckdb
-    duckdb -c "FROM 'search/queries-*.parquet' LIMIT 5"
-    python3 search/ask.py "xbox"
+    python3 run.py ~/parquet load
+    python3 run.py ~/parquet check
+    python3 ~/parquet/current/search/ask.py "xbox"
 
-`search/answer.py` has the arithmetic, to load the files into another engine."""
+`load` copies documents and queries, and then lets the link `~/parquet/current` point to them, at once. It can
+be interrupted and run again, and a second run changes nothing.
+{increment_note(exporter)}
+`search/answer.py` has the arithmetic, to load the files into another engine.
+
+    python3 run.py ~/parquet rollback     # to the version that was loaded before this one
+    python3 run.py ~/parquet remove       # delete all versions"""
 
 
 def _lines(exporter: Parquet, shipped: ShippedModel, limit: int | None) -> Iterator[str]:

@@ -30,6 +30,15 @@ both were learned from held-out clicks. coclick does not have to run where the e
 """
 
 
+def increment_note(exporter: Exporter) -> str:
+    """Return what is in an increment; empty for a whole export."""
+    if exporter.base_version is None:
+        return ""
+    return f"""Of the documents, only the changes since version `{exporter.base_version}` are here. If another
+version is loaded, this one is refused. The queries are all here.
+"""
+
+
 def loss_text(loss: dict[str, Any] | None) -> str:
     """Return the measured loss in Markdown."""
     if loss is None:

@@ -8,35 +8,39 @@ from pathlib import Path
 
 import numpy as np
 
-from coclick.errors import UserError
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
+from coclick.exporters.shipping.readme import increment_note
+from coclick.exporters.shipping.versions import add_search_version
 from coclick.exporters.tantivy import BITS, MAX_LEVEL, Tantivy
 from coclick.storage.directories import write_file
 
 
 def write_search(exporter: Tantivy, shipped: ShippedModel, folder: Path, queries: int | None) -> None:
     """Write the queries with a term for each bit of their weights, and the program."""
-    if exporter.base_version is not None:
-        raise UserError(
-            "--changes-from works only with vectors in tantivy", hint="export the whole model without it"
-        )
     unit = float(shipped.neighbours.index_.vectors.data.max(initial=0) or 1.0) / MAX_LEVEL
     settings = {"bits": BITS, "words_unit": exporter.score_unit, "units_unit": unit}
     search = write_client(exporter, shipped, folder, "ask_tantivy", settings)
     write_file(search / "queries.ndjson", _lines(exporter, shipped, queries, unit))
+    add_search_version(folder)
 
 
 def commands(exporter: Tantivy) -> str:
     """Return the commands of the README."""
-    return """Run these commands in this folder; `~/tantivy-1` is the folder of the new indexes:
+    return f"""Run these commands in this folder; `~/tantivy` is the folder for all versions of the indexes:
 
     pip install tantivy
-    python search/ask.py ~/tantivy-1 load
-    python search/ask.py ~/tantivy-1 "xbox"
+    python3 run.py ~/tantivy load
+    python3 run.py ~/tantivy check
+    python3 ~/tantivy/current/search/ask.py "xbox"
 
-`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic. Load the
-next export into another folder, and switch the path when it is there; to go back, switch it again."""
+`load` builds the index of documents and that of queries, and then lets the link `~/tantivy/current` point to
+them, at once. It can be interrupted and run again, and a second run changes nothing.
+{increment_note(exporter)}
+`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic.
+
+    python3 run.py ~/tantivy rollback     # to the version that was loaded before this one
+    python3 run.py ~/tantivy remove       # delete all versions"""
 
 
 def _lines(exporter: Tantivy, shipped: ShippedModel, limit: int | None, unit: float) -> Iterator[str]:

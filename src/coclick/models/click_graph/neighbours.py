@@ -24,6 +24,7 @@ from coclick.arrays.kernels import values_at
 from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
+from coclick.kernels.sparse_product import dense_product
 from coclick.models.click_graph._base import CandidateModel, cosines, lengths, weighted_rows
 from coclick.models.click_graph.text_similarity import TextSimilarity
 from coclick.models.registry import register
@@ -84,6 +85,17 @@ class Neighbours(CandidateModel, TextModel):
             query.remember(id(self), neighbours)
         return [self._borrowed_clicks(neighbours) for neighbours in nearest]
 
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Add up the clicks of all neighbours of all queries at once."""
+        nearest = self._nearest(queries, self.n_neighbours)
+        for query, neighbours in zip(queries, nearest, strict=True):
+            query.remember(id(self), neighbours)
+        indptr = np.concatenate([[0], np.cumsum([len(one.rows) for one in nearest])])
+        rows, place = np.unique(np.concatenate([one.rows for one in nearest]), return_inverse=True)
+        weights = np.concatenate([one.values for one in nearest]) ** self.power
+        borrowed = weighted_rows(self.graph_.clicks, rows)
+        return dense_product(indptr, place.astype(np.int32), weights, borrowed).astype(np.float32)
+
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """List the k most similar queries with clicks, including the query itself if it has clicks."""
         return self._nearest([query], k)[0]
@@ -103,6 +115,18 @@ class Neighbours(CandidateModel, TextModel):
         clicks = float(self.graph_.clicks.take(neighbours.rows).data.sum(dtype=np.float64))
         similarity = float(neighbours.values.max(initial=0.0))
         return {"similarity": similarity, "support": clicks / (clicks + 1)}
+
+    def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
+        """Rate the evidence for each query; the clicks of neighbours are added up once."""
+        nearest = [self._neighbours(query) for query in queries]
+        rows, place = np.unique(np.concatenate([one.rows for one in nearest]), return_inverse=True)
+        line = np.repeat(np.arange(len(nearest)), [len(one.rows) for one in nearest])
+        of_rows = self.graph_.clicks.take(rows).row_sums()
+        clicks = np.bincount(line, of_rows[place], len(nearest)).tolist()
+        return [
+            {"similarity": float(one.values.max(initial=0.0)), "support": total / (total + 1)}
+            for one, total in zip(nearest, clicks, strict=True)
+        ]
 
     def _known_text(self, query: Query) -> float:
         """Return the similarity of the nearest neighbour."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, ClassVar
 
@@ -110,6 +111,11 @@ class WindowIndex:
             (lengths / max(average, 1e-30)).astype(np.float32),
         )
 
+    @cached_property
+    def n_filled(self) -> int:
+        """The number of documents that have a text."""
+        return int(np.count_nonzero(self.lengths))
+
     def word(self, term: int) -> Matches:
         """Return the documents that contain a word, with term frequencies."""
         return match_word(*self._occurrences(term))
@@ -124,14 +130,14 @@ class WindowIndex:
             return match_twice(*self._occurrences(term), WINDOW)
         return match_unordered(*self._occurrences(term), self._occurrences(other)[0], WINDOW)
 
-    def word_weights(self, k1: float, b: float) -> Csr:
-        """Return BM25 of every word in every document."""
+    def word_weights(self, k1: float, b: float, n_docs: int) -> Csr:
+        """Return BM25 of every word in every document; idf counts `n_docs` documents."""
         term = np.repeat(np.arange(len(self.terms)), np.diff(self.indptr))
         tf = Csr.from_triples(
             self.places >> ROW_SHIFT, term, self.weights, (len(self.lengths), len(self.terms))
         )
         df = np.bincount(tf.indices, minlength=tf.columns)
-        idf = np.log1p((tf.rows - df + 0.5) / (df + 0.5))[tf.indices]
+        idf = np.log1p((n_docs - df + 0.5) / (df + 0.5))[tf.indices]
         length = np.repeat(self.lengths, tf.row_nnz())
         weights = idf * tf.data * (k1 + 1) / (tf.data + k1 * (1 - b + b * length))
         return tf.with_data(weights.astype(np.float32))
@@ -173,6 +179,10 @@ class WindowModel(TextModel):
     def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """Yield (name, weight, index) of each field."""
         raise NotImplementedError  # abstract
+
+    def _n_docs(self, index: WindowIndex) -> int:
+        """Return the number of documents that idf counts."""
+        return len(index.lengths)
 
     def _list_docs(self, query: Query) -> SparseVector:
         """List the documents with words or pairs of the query: the sum over fields, words and pairs."""
@@ -260,6 +270,6 @@ class WindowModel(TextModel):
 
     def _bm25(self, index: WindowIndex, matches: Matches, factor: float) -> Matches:
         rows, tf = matches
-        idf = np.log1p((len(index.lengths) - len(rows) + 0.5) / (len(rows) + 0.5))
+        idf = np.log1p((self._n_docs(index) - len(rows) + 0.5) / (len(rows) + 0.5))
         saturation = tf + self.k1 * (1 - self.b + self.b * index.lengths[rows])
         return rows, factor * idf * tf * (self.k1 + 1) / saturation

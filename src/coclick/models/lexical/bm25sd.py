@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ class BM25SDMult(WindowModel):
     content_weight: Annotated[float, Range(0)] = 1.0
     anchor_weight: Annotated[float, Range(0)] = 1.0
     query_weight: Annotated[float, Range(0)] = 2.0
+    idf_docs: Literal["all", "field"] = "all"  # documents that idf counts: of the field only, as Lucene does
 
     content_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
     anchor_: Annotated[WindowIndex | None, Shape("docs")] = field(init=False)
@@ -112,8 +113,12 @@ class BM25SDMult(WindowModel):
     @cached_property
     def _clicked_words(self) -> Csr:
         """BM25 of each word in the clicked queries of each document."""
-        weights = self.clicked_.word_weights(self.k1, self.b)
+        weights = self.clicked_.word_weights(self.k1, self.b, self._n_docs(self.clicked_))
         return weights.with_data(np.float32(self.query_weight * self.word_weight) * weights.data)
+
+    def _n_docs(self, index: WindowIndex) -> int:
+        """Return the number of all documents, or of those that have the field."""
+        return index.n_filled if self.idf_docs == "field" else super()._n_docs(index)
 
     def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
         """Find the words of clicked queries that add most to the score."""

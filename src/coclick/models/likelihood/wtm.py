@@ -19,6 +19,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.kernels.sparse_product import dense_product
 from coclick.models.base import TopK
 from coclick.models.document_expansion import top_of_sparse
 from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
@@ -99,19 +100,10 @@ class WTM(LikelihoodModel):
         self, terms: NDArray[np.int32], first: int, last: int
     ) -> NDArray[np.float32]:
         """Return the same, computed from the documents of each word."""
-        found = np.zeros((len(terms), last - first), np.float32)
-        for of_term, term in zip(found, terms, strict=True):
-            words, probabilities = self.sources_.row(int(term))
-            for word, probability in zip(words, probabilities, strict=True):
-                docs, shares = self.word_docs_.row(int(word))
-                inside = slice(*np.searchsorted(docs, [first, last]))
-                of_term[docs[inside] - first] += probability * shares[inside]
-        return found
-
-    @property
-    def _relative_error(self) -> float:
-        """One float32 addition per source word."""
-        return float(max(self.sources_.row_nnz().max(initial=1), 1)) * 2.0**-22
+        words = self.sources_.take_checked(terms, "the translations")
+        likely = words.data.astype(np.float64)
+        sums = dense_product(words.indptr, words.indices, likely, self.word_docs_, first, last)
+        return sums.astype(np.float32)
 
     def _explain_probability(self, term: int, doc: int) -> list[ProbabilityPart]:
         """List the words of the document that translate to the term."""

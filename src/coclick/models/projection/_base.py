@@ -207,6 +207,10 @@ class ProjectionModel(_ProjectionParameters):
         """Return dot products or cosines."""
         return self.doc_index_.score(self._embed_queries([query])[0], docs)
 
+    def _score_all_of(self, queries: Sequence[Query]) -> Floats:
+        """Embed all queries at once, then score them one by one."""
+        return np.stack([self.doc_index_.score_all(embedded) for embedded in self._embed_queries(queries)])
+
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> Floats:
         """Score the embeddings of the texts."""
         if not self.features_.reads_texts():

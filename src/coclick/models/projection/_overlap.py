@@ -35,6 +35,10 @@ class OverlapProjection(ProjectionModel):
         embedded = self._embed_queries([query])[0]
         return _scores(embedded, self._query_features(query), self.doc_index_, self.doc_features_, docs)
 
+    def _score_all_of(self, queries: Sequence[Query]) -> Floats:
+        """Return the sums of both dot products for each query."""
+        return Model._score_all_of(self, queries)
+
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Score all documents."""
         return Model._search(self, queries, k, mask)
