@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import marisa_trie
+import numpy as np
 from symspellpy import SymSpell, Verbosity
 
 from benchmarks._row import make_row
@@ -48,10 +49,10 @@ def rows(shape: str, threads: int) -> list[dict]:
         made = Suggestions.build(graph).save(Path(place, "suggestions"))
         seconds = time.perf_counter() - began
         print(f"built in {seconds:.0f} s, {made.artefact.size() / 1e6:.0f} MB", file=sys.stderr)  # type: ignore[union-attr]
-        texts = made.completions.texts.to_list()
-        trie = marisa_trie.RecordTrie(
-            "<f", zip(texts, ((w,) for w in made.completions.weights.tolist()), strict=True)
-        )
+        shown = np.flatnonzero(made.completions.merits > 0)
+        texts = made.completions.texts.take(shown).to_list()
+        weights = made.completions.weights[shown].tolist()
+        trie = marisa_trie.RecordTrie("<f", zip(texts, ((w,) for w in weights), strict=True))
         trie.save(str(Path(place, "trie")))
         found = _completions(made, trie, texts) + _openings(Path(place))
         del trie, texts

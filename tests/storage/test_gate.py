@@ -315,7 +315,7 @@ def test_no_damage_crashes_or_passes_unnoticed():
     """
     path = f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}"
     found = subprocess.run(
-        [sys.executable, ROOT / "tests" / "storage" / "gate_trial.py", "25"],
+        [sys.executable, ROOT / "tests" / "storage" / "gate_trial.py", "50"],
         env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert found.returncode == 0, found.stderr

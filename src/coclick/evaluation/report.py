@@ -27,7 +27,7 @@ from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
 MAX_RANKINGS = 4_000_000  # bytes of all rankings and titles, which keeps a page below 5 MB
-MAX_CLUSTERS, MAX_EXAMPLES = 20, 3  # of failing queries
+MAX_CLUSTERS, MAX_EXAMPLES = 10, 3  # of failing queries
 _MAX_TEXT = 80  # characters of a title or a query
 _SCRIPTS = (  # in the order of their imports
     "nodes protocol leaderboard significance breakdown separability importance training failing queries "

@@ -7,7 +7,9 @@ and 4,096 of them the best is known, so that the best k of a range are found wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -119,16 +121,8 @@ class CompletionIndex:
         self, prefix: str, k: int, *, typos: bool = True
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int32]]:
         """Return the texts that a normalised prefix completes to, with their scores and numbers of typos."""
-        from coclick.suggestions._completion_kernels import complete
-
         max_typos = allowed_typos(len(prefix)) if typos else 0
-        rows, scores, found_typos, damaged = complete(
-            (self.texts.offsets, self.texts.data),
-            (_NO_ROWS, _NO_BEGINS),
-            (self.merits, self.merits_64, self.merits_4096),
-            (self.suffix_text, self.suffix_begin),
-            (self.suffix_merits, self.suffix_merits_64, self.suffix_merits_4096),
-            self.weights,
+        rows, scores, found_typos, damaged = self._complete(
             _characters(prefix, "utf-8", np.uint8),
             _characters(prefix, "utf-32-le", np.int32) if max_typos else _NO_CHARACTERS,
             max_typos,
@@ -138,6 +132,21 @@ class CompletionIndex:
         if damaged:
             raise corrupt_error("the index of completions is")
         return rows, scores, found_typos
+
+    @cached_property
+    def _complete(self) -> Callable[..., Any]:
+        """The compiled function with its arrays, which are put together only once."""
+        from coclick.suggestions._completion_kernels import complete
+
+        return partial(
+            complete,
+            (self.texts.offsets, self.texts.data),
+            (_NO_ROWS, _NO_BEGINS),
+            (self.merits, self.merits_64, self.merits_4096),
+            (self.suffix_text, self.suffix_begin),
+            (self.suffix_merits, self.suffix_merits_64, self.suffix_merits_4096),
+            self.weights,
+        )
 
 
 def allowed_typos(characters: int) -> int:
