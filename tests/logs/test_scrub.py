@@ -148,6 +148,12 @@ def test_a_batch_is_the_same_as_one_by_one(monkeypatch):
     assert scrub_batch(texts)[0] == [scrub(text) for text in texts]
 
 
+def test_texts_with_line_feeds_stay_apart():
+    """Normalised texts have none, those of a damaged graph may: rules must be applied to the right text."""
+    texts = ["a\nb\n", "é\n٣", "ann@a.example", "red\nshoes"]
+    assert scrub_batch(texts)[0] == ["a\nb\n", "é\n٣", "", "red\nshoes"]
+
+
 def test_counts_rows_by_kind():
     both = 1 << KINDS.index("email") | 1 << KINDS.index("phone")
     assert count_kinds({both: 3, 1 << KINDS.index("phone"): 4}) == {"email": 3, "phone": 7}

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from coclick import create
+from coclick import create, open_model
 from coclick.arrays.csr import Csr
+from coclick.errors import ArtefactError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.document_expansion import top_of_dense, top_of_sparse
+from coclick.storage.artefact import Artefact
 
 CLICKS = [
     ("cheap trainers", "d1", 3),
@@ -74,6 +76,21 @@ def test_words_of_clicked_queries_by_hand():
         ("cheap trainers", 3, pytest.approx(0.6)),
         ("running trainers", 1, pytest.approx(0.2)),
     ]
+
+
+def test_queries_that_lack_words_of_the_index_are_damaged(tmp_path):
+    """Words are made from the queries again: those of damaged ones do not name the terms of the index."""
+    model = create("bm25sd_mult", stem=False).fit(ClickGraph.from_clicks(CLICKS, TITLES))
+    model.save(tmp_path / "model")
+    assert open_model(tmp_path / "model").explain_expansion("d1", 1)[0].label == "trainers"
+    file = Artefact(tmp_path / "model").file("queries.data")
+    content = file.read_bytes()
+    size = sum(len(query) for query, _, _ in CLICKS)
+    file.write_bytes(content[:-size] + b" " * size)
+    with pytest.raises(
+        ArtefactError, match="the queries of the model, or the index of their words, are damaged"
+    ):
+        open_model(tmp_path / "model").explain_expansion("d1", 1)
 
 
 def test_words_of_a_propagated_vector_and_the_clicks_that_taught_them():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import planted
 from coclick import ClickGraph, create, model_names, open_model, train
-from coclick.arrays.content_checks import ascends, is_finite, is_within
+from coclick.arrays.content_checks import ascends, is_finite, is_not_negative, is_within
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError
@@ -23,7 +23,7 @@ from coclick.models.persistence import declared_state
 from coclick.models.verify import verify
 from coclick.storage.artefact import Artefact, writing
 from coclick.storage.gate import Gate, Gated, Scope
-from coclick.storage.layout import Index, MayBeMissing, Pointers, Shape
+from coclick.storage.layout import Index, MayBeMissing, NotNegative, Pointers, Shape
 from storage.damage import Case, Damaged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,14 +180,18 @@ def test_large_arrays_are_checked_to_the_last_entry():
     assert ascends(ascending, LARGE - 1) and not ascends(ascending, LARGE)
     assert is_within(ascending, 0, LARGE) and not is_within(ascending, 0, LARGE - 1)
     ones = np.ones(LARGE, np.float32)
-    assert is_finite(ones)
+    assert is_finite(ones) and is_not_negative(ones)
     for place in (0, 1 << 18, (1 << 18) - 1, LARGE - 1):
         wrong = ascending.copy()
         wrong[place] = LARGE + 1 if place < LARGE - 1 else 0
         assert not ascends(wrong, LARGE - 1) and (place == LARGE - 1 or not is_within(wrong, 0, LARGE))
         ones[place] = np.nan
         assert not is_finite(ones)
-        ones[place] = 1
+        ones[place] = -1
+        assert not is_not_negative(ones)
+        ones[place] = 0
+        assert is_not_negative(ones)
+    assert is_not_negative(ones[:0])
     assert not ascends(ascending[:0], 0) and is_within(ascending[:0], 0, 0) and is_finite(ones[:0])
 
 
@@ -270,6 +274,22 @@ def test_without_the_transposed_clicks_they_are_made_from_checked_ones(tmp_path)
     found = coclick("explain", tmp_path / "model", "hotel", "hotel-1")
     assert found.returncode == 3, found.stderr
     assert "clicks.ind" in found.stderr and "Traceback" not in found.stderr
+
+
+def test_clicks_are_not_negative(tmp_path, gate):
+    """Negative clicks would become negative weights, which no index can hold; 0 is a small number rounded."""
+    planted.graph().save(tmp_path / "graph")
+    for name in ("clicks", "clicks_by_doc"):
+        file = Artefact(tmp_path / "graph").file(f"{name}.data")
+        last_entry(file, np.float32(0))
+        assert getattr(ClickGraph.open(tmp_path / "graph"), name).data.min() == 0
+        last_entry(file, np.float32(-1))
+        with pytest.raises(ArtefactError, match=rf"{name}.data: a value is negative"):
+            getattr(ClickGraph.open(tmp_path / "graph"), name)
+    declared = Annotated[NDArray[np.float32], Shape("days"), NotNegative]
+    assert gate.checked(declared, floats(0, 1), "x", Scope()) is not None
+    with pytest.raises(ArtefactError, match="x: a value is negative"):
+        gate.checked(declared, floats(0, -1), "x", Scope())
 
 
 def test_opening_reads_no_content(tmp_path):

@@ -42,6 +42,12 @@ def is_finite(values: NDArray[Any]) -> bool:
     return _every_block(len(flat), lambda first, last: bool(np.isfinite(flat[first:last]).all()))
 
 
+def is_not_negative(values: NDArray[Any]) -> bool:
+    """Return whether all entries are 0 or more."""
+    flat = values.reshape(-1)
+    return _every_block(len(flat), lambda first, last: bool(flat[first:last].min() >= 0))
+
+
 def _every_block(size: int, check: Callable[[int, int], bool]) -> bool:
     """Whether a check holds for every block of so many entries; several threads share a large array."""
     blocks = [(first, min(first + _BLOCK, size)) for first in range(0, size, _BLOCK)]

@@ -37,7 +37,7 @@ from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.gate import Gate, Gated, Scope, declarations_of
-from coclick.storage.layout import Index, Pointers, Shape
+from coclick.storage.layout import Index, NotNegative, Pointers, Shape
 from coclick.storage.manifest import ARRAY_NAME, with_article
 from coclick.storage.reading import read_current
 from coclick.text.languages import named_language
@@ -76,7 +76,7 @@ class DailyStats(ArrayTable):
     dimensions: ClassVar = ("pairs",)
     indptr: Annotated[NDArray[np.int64], Pointers("pairs", "rows")]
     day: Annotated[Ints, Shape("rows")]  # days since 1970-01-01, UTC
-    clicks: Annotated[NDArray[np.float32], Shape("rows")]
+    clicks: Annotated[NDArray[np.float32], Shape("rows"), NotNegative]
     impressions: DayCounts = None
     users: DayCounts = None
     sessions: DayCounts = None
@@ -103,7 +103,7 @@ class SkipPairs(ArrayTable):
     count: Annotated[Ints, Shape("rows")]
 
 
-_BY_DOC = {"clicks_by_doc": Annotated[Csr, Shape("docs", "queries")]}
+_BY_DOC = {"clicks_by_doc": Annotated[Csr, Shape("docs", "queries"), NotNegative]}
 _STORED_AS = {"texts": "text", "views": "view"}
 
 
@@ -123,7 +123,7 @@ class ClickGraph(Gated):
 
     queries: Annotated[Vocab, Shape("queries")]
     docs: Annotated[Vocab, Shape("docs")]
-    clicks: Annotated[Csr, Shape("queries", "docs")]
+    clicks: Annotated[Csr, Shape("queries", "docs"), NotNegative]
     texts: Mapping[str, Annotated[Strings, Shape("docs")]] = field(
         default_factory=dict
     )  # by field: title, body, url, anchor …

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import numpy as np
 
-from coclick.arrays.content_checks import ascends, is_finite, is_within
+from coclick.arrays.content_checks import ascends, is_finite, is_not_negative, is_within
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError
 from coclick.storage.artefact import Artefact
-from coclick.storage.layout import Index, MayBeMissing, Pointers, Shape
+from coclick.storage.layout import Index, MayBeMissing, NotNegative, Pointers, Shape
 
 MAX_SIZE = 2**31 - 1  # of a dimension whose indices are stored in 32 bits
 _DECLARATIONS: dict[Any, dict[str, Any]] = {}  # by class: reading annotations takes longer than opening
@@ -119,6 +119,8 @@ class Gate:
         elif isinstance(value, Csr | Strings):
             if defect := value.find_defect():
                 raise self.error(name, defect)
+            if marks.not_negative and isinstance(value, Csr) and not is_not_negative(value.data):
+                raise self.error(f"{name}.data", "a value is negative")
         elif is_dataclass(value):
             inner = self._fit_class(marks, value, name, scope)
             declarations = declarations_of(type(value))
@@ -266,6 +268,7 @@ class Marks:
     shape: Shape | None = None
     index: Index | None = None
     pointers: Pointers | None = None
+    not_negative: bool = False
     may_be_missing: bool = False
 
 
@@ -289,8 +292,8 @@ def _declaration(declared: Any, value: Any) -> tuple[Any, Marks]:
                 kinds = {Shape: "shape", Index: "index", Pointers: "pointers"}
                 if type(mark) in kinds:
                     marks.setdefault(kinds[type(mark)], mark)
-                elif mark is MayBeMissing:
-                    marks["may_be_missing"] = True
+                elif mark in (NotNegative, MayBeMissing):
+                    marks["not_negative" if mark is NotNegative else "may_be_missing"] = True
             declared = get_args(declared)[0]
         elif origin in (Union, UnionType):
             arms = get_args(declared)
@@ -346,6 +349,8 @@ def _find_array_defect(value: Any, marks: Marks, scope: Scope) -> str | None:
         return f"a number of {marks.index.into} is out of bounds"
     if value.dtype.kind == "f" and marks.shape and not marks.may_be_missing and not is_finite(value):
         return "a value is not a number"
+    if marks.not_negative and not is_not_negative(value):
+        return "a value is negative"
     return None
 
 

@@ -40,5 +40,9 @@ class Pointers:
     entries: str
 
 
+class NotNegative:
+    """Entries are 0 or more: 0 too, because a small number may have been rounded to it."""
+
+
 class MayBeMissing:
     """Entries may be infinite, or NaN for a missing value."""

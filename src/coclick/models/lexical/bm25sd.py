@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.errors import corrupt_error
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import TopK
 from coclick.models.document_expansion import ExpansionWords, top_of_sparse
@@ -108,6 +109,8 @@ class BM25SDMult(WindowModel):
     def _expansion_words(self) -> ExpansionWords:
         """The words of clicked queries."""
         words = TermMatrix.fit(self.graph_.queries, self._analyzer)
+        if words.terms.digest != self.clicked_.terms.digest:  # terms of the index have no names then
+            raise corrupt_error("the queries of the model, or the index of their words, are")
         return ExpansionWords(self._analyzer, words.terms, words.display_terms)
 
     @cached_property
