@@ -7,7 +7,7 @@ BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
 
-.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants reproduce clean
+.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants sbom audit reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
@@ -20,6 +20,8 @@ help:
 	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
+	@echo "make sbom       the versions of all dependencies as CycloneDX JSON in build/sbom.json"
+	@echo "make audit      compare them with a database of known vulnerabilities"
 	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
 	@echo "make fuzz       give changed files to every reader for some time (MINUTES=10 ARGS=judgments)"
 	@echo "make soak       a server for half an hour: load, slow and huge clients, 10,000 connections, bad models (ARGS='--minutes 1')"
@@ -66,6 +68,14 @@ bench: .venv/bench.done
 mutants: setup
 	@PYTHONPATH=tests $(BIN)/python -m mutation $(ARGS)
 
+sbom: .venv/audit.done build/requirements.txt
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --output-reproducible \
+		--output-file build/sbom.json build/requirements.txt
+	@echo "build/sbom.json has $$(grep -c '"purl"' build/sbom.json) packages"
+
+audit: .venv/audit.done build/requirements.txt
+	@$(BIN)/python tests/audit.py build/requirements.txt $(ARGS)
+
 faults: setup
 	@PYTHONPATH=tests $(BIN)/python -m faults $(ARGS)
 
@@ -79,7 +89,7 @@ reproduce: setup
 	@$(BIN)/python -m reproduce $(ARGS)
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build demo site
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit("coclick needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
@@ -98,6 +108,15 @@ clean:
 	@$(PIP) --editable ".[all,dev]"
 	@$(BYTECODE)
 	@touch $@ .venv/demo.done
+
+build/requirements.txt: .venv/dev.done
+	@mkdir -p build
+	@$(BIN)/python tests/dependencies.py > $@
+
+.venv/audit.done: .venv/dev.done
+	@echo "installing cyclonedx-bom and pip-audit"
+	@$(PIP) "cyclonedx-bom>=7" "pip-audit>=2.9"
+	@touch $@
 
 .venv/bench.done: .venv/dev.done
 	@echo "installing the libraries that benchmarks compare with"

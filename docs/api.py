@@ -119,7 +119,9 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _annotation(annotation: Any) -> str:
     """The type alone: shapes of stored arrays are for the gate (`coclick.storage.layout`)."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return re.sub(r"Annotated\[([^\[\]]+|[^\[\]]*\[[^\]]*\]), Shape\([^)]*\)\]", r"\1", text)
+    return re.sub(
+        r"Annotated\[([^\[\]]+|[^\[\]]*\[[^\]]*\]), Shape\([^)]*\)(?:, NotNegative)?\]", r"\1", text
+    )
 
 
 def _text(doc: str) -> str:

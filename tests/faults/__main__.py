@@ -1,7 +1,7 @@
 """Try faults on everything that is stored or written, and count what came of them.
 
     make faults                                     # the long form, hours
-    make faults ARGS="--short"                      # what `make test` runs, a minute
+    make faults ARGS="--short"                      # few trials; `make test` runs nine of `damage`
     make faults ARGS="damage --trials 500 --seed 7"
 
 A trial depends on its seed: a failure is printed with the seed that repeats it (`--trials 1 --seed S`,

@@ -2,12 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from faults import forks
+
+TESTS = Path(__file__).resolve().parents[1]
 
 
 def crash(report):
@@ -59,3 +64,12 @@ def test_what_a_fork_reports_arrives():
 def test_a_fork_is_killed_at_the_moment_asked_for():
     end = forks.start(wait).wait(kill_after=0.2)
     assert end.kind == "killed" and 0.2 <= end.seconds < 5
+
+
+@pytest.mark.slow
+def test_damage_to_each_artefact_of_the_short_form():
+    """Nothing that is not allowed happens in one trial on each of its nine artefacts."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "faults", "damage", "--short", "--trials", "9"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -14,7 +14,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA_FILES = 51  # pages, scripts and styles of the studio and of the report; log formats; py.typed
+DATA_FILES = 50  # pages, scripts and styles of the studio and of the report; log formats; py.typed
+EPOCH = {"SOURCE_DATE_EPOCH": "1700000000"}
 NOT_PACKAGED = {".venv", "demo", "shared", "dist", ".git", ".ci", "__pycache__", ".mypy_cache", ".hypothesis"}
 
 
@@ -28,7 +29,7 @@ def built(tmp_path_factory):
     for stray in ("demo/graph/manifest.json", ".venv/pyvenv.cfg", "src/coclick/__pycache__/cli.pyc"):
         (source / stray).parent.mkdir(parents=True, exist_ok=True)
         (source / stray).write_text("{}")
-    run(sys.executable, "-m", "build", "--outdir", place, source)
+    run(sys.executable, "-m", "build", "--outdir", place, source, env=os.environ | EPOCH)
     (sdist,), (wheel,) = place.glob("*.tar.gz"), place.glob("*.whl")
     return sdist, wheel
 
@@ -93,6 +94,21 @@ def test_the_metadata_names_what_pyproject_does(built):
         *(f"Classifier: {one}" for one in project["classifiers"]),
     ):
         assert line in metadata.splitlines()
+
+
+def test_the_wheel_is_reproducible(built, tmp_path):
+    """The same bytes from another directory, with other times and permissions, and not by way of an sdist."""
+    source = tmp_path / "elsewhere"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    for path in source.rglob("*"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, source, env=os.environ | EPOCH)
+    (again,) = tmp_path.glob("*.whl")
+    assert again.name == built[1].name
+    assert again.read_bytes() == built[1].read_bytes()
 
 
 def test_the_wheel_runs_the_demo_from_an_empty_environment(built, tmp_path):
