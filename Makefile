@@ -7,7 +7,7 @@ BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
 
-.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants sbom audit reproduce clean
+.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants health sbom audit reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
@@ -20,6 +20,7 @@ help:
 	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
+	@echo "make health     code that nothing uses, and the coverage of each room by the quick tests (ARGS=tests/text)"
 	@echo "make sbom       the versions of all dependencies as CycloneDX JSON in build/sbom.json"
 	@echo "make audit      compare them with a database of known vulnerabilities"
 	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
@@ -67,6 +68,9 @@ bench: .venv/bench.done
 
 mutants: setup
 	@PYTHONPATH=tests $(BIN)/python -m mutation $(ARGS)
+
+health: .venv/health.done
+	@PYTHONPATH=src $(BIN)/python tests/health.py $(ARGS)
 
 sbom: .venv/audit.done build/requirements.txt
 	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --output-reproducible \
@@ -116,6 +120,11 @@ build/requirements.txt: .venv/dev.done
 .venv/audit.done: .venv/dev.done
 	@echo "installing cyclonedx-bom and pip-audit"
 	@$(PIP) "cyclonedx-bom>=7" "pip-audit>=2.9"
+	@touch $@
+
+.venv/health.done: .venv/dev.done
+	@echo "installing vulture and coverage"
+	@$(PIP) "vulture>=2.14" "coverage>=7.6"
 	@touch $@
 
 .venv/bench.done: .venv/dev.done

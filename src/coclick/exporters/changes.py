@@ -26,7 +26,7 @@ from coclick.errors import ArtefactError, CoclickError, UserError
 from coclick.exporters import text_kernels as kernels
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.output_folder import KIND
-from coclick.exporters.packed_rows import hash_numbers, hash_texts
+from coclick.exporters.packed_rows import hash_texts
 from coclick.exporters.tolerance import Movements, Tolerance
 from coclick.storage.manifest import MANIFEST, read_manifest
 
@@ -264,13 +264,3 @@ def _damaged(path: Path) -> ArtefactError:
         where=str(path),
         hint="export the whole model, without --changes-from",
     )
-
-
-def text_hashes(tokens: Sequence[str]) -> Digests:
-    """Return column hashes for named columns."""
-    return hash_texts(Strings.from_list(tokens))
-
-
-def number_hashes(numbers: NDArray[np.int64]) -> Digests:
-    """Return column hashes for numbered columns."""
-    return hash_numbers(numbers)

@@ -55,13 +55,6 @@ def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
-def sort_by_term_id(rows: Csr, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Csr]:
-    """Sort each row by term id; return the id of each entry, and the sorted rows."""
-    found = ids[rows.indices]
-    order = np.lexsort((found, np.repeat(np.arange(rows.rows), rows.row_nnz())))
-    return found[order], Csr(rows.indptr, rows.indices[order], rows.data[order], rows.columns)
-
-
 def write_parts(folder: Path, name: str, pieces: Iterable[str], max_size: int = _PART_SIZE) -> None:
     """Write pieces of text to files `name.format(0)` … of about `max_size`; no piece is split."""
     pieces = iter(pieces)

@@ -156,19 +156,9 @@ class LogWords:
         """Return the clicked pairs of some queries, ascending; the queries are ascending."""
         return expand(self._query_starts, rows)
 
-    def pairs_of_docs(self, rows: Ints) -> Ints:
-        """Return the clicked pairs of some documents."""
-        order, starts = self._by_doc
-        return order[expand(starts, rows)]
-
     @cached_property
     def _query_starts(self) -> Ints:
         return np.searchsorted(self.query_of, np.arange(len(self.queries) + 1))
-
-    @cached_property
-    def _by_doc(self) -> tuple[Ints, Ints]:
-        order = np.argsort(self.doc_of, kind="stable")
-        return order, np.searchsorted(self.doc_of[order], np.arange(len(self.titles) + 1))
 
     @cached_property
     def _typed(self) -> dict[Phrase, float]:
