@@ -19,7 +19,7 @@ from coclick import open_model
 pytestmark = pytest.mark.slow
 
 COCLICK = [sys.executable, "-m", "coclick"]
-LONG = "vpcg(iterations=1000000)"  # runs until it is stopped
+LONG = "vpcg(iterations=10000)"  # runs until it is stopped
 HEAVY = {"numba", "llvmlite", "scipy", "duckdb"}
 
 # A process that gets Ctrl-C inside the first callback with which LLVM asks for compiled code. These names are

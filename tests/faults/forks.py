@@ -73,12 +73,14 @@ class Child:
     def _read(self, seconds: float, kill_after: float | None) -> tuple[bytes, bool]:
         """Read until the child closes the pipe: what it wrote, and whether that was in time."""
         content, used, waited_since = b"", 0.0, time.monotonic()
+        ready = select.poll()  # `select.select` takes no file descriptor above 1023
+        ready.register(self.pipe, select.POLLIN)
         while True:
             now = time.monotonic()
             left = _POLL if kill_after is None else min(_POLL, self.started + kill_after - now)
             if left <= 0:
                 return content, False
-            if select.select([self.pipe], [], [], left)[0]:
+            if ready.poll(1000 * left):
                 block = os.read(self.pipe, _CHUNK)
                 if not block:
                     return content, True

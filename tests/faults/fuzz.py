@@ -85,7 +85,7 @@ class Fuzzer:
         )
         return with_seed(seed)(wanted(test))
 
-    def _try(self, read: Callable[[], None], content: bytes, file: str) -> None:
+    def _try(self, read: Callable[[], str], content: bytes, file: str) -> None:
         try:
             read()
         except Exception as error:

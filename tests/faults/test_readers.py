@@ -19,7 +19,7 @@ def test_any_file_is_read_or_refused(name):
     @settings(max_examples=8 if name in SLOW else 60, suppress_health_check=list(HealthCheck))
     @given(content=reader.content, file=st.sampled_from(reader.names))
     def run(content, file):
-        check_reader(name, content, file)
+        assert check_reader(name, content, file).strip()
 
     run()
 
@@ -28,4 +28,4 @@ def test_any_file_is_read_or_refused(name):
 def test_found_cases(path):
     """Files that once were neither read nor refused; their names are READER--number--FILE."""
     name, _, file = path.name.split("--")
-    check_reader(name.replace("-", " "), path.read_bytes(), file)
+    assert check_reader(name.replace("-", " "), path.read_bytes(), file).strip()

@@ -124,7 +124,7 @@ def test_merged_views_take_missing_rows_from_the_other_graph():
         ("tags", {"query_features": ["one"]}, "2 distinct names"),
         ("tags", {"doc_features": ["one", "two", "two"]}, "3 distinct names"),
         ("tags", {"docs": (["d1"], scipy.sparse.csr_array([[-1.0]]))}, "negative"),
-        ("tags", {"docs": (["d1"], scipy.sparse.csr_array([[np.inf]]))}, "finite"),
+        ("tags", {"docs": (["d1"], scipy.sparse.csr_array([[np.inf]]))}, "negative, not a number or above"),
         ("tags", {"docs": (["D1"], scipy.sparse.csr_array([[1.0]]))}, "no documents of the graph"),
         ("tags", {"docs": (["d1"], scipy.sparse.csr_array((1, 3)))}, "no documents of the graph"),
     ],

@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA_FILES = 50  # pages, scripts and styles of the studio and of the report; log formats; py.typed
+DATA_FILES = 51  # pages, scripts and styles of the studio and of the report; log formats; py.typed
 EPOCH = {"SOURCE_DATE_EPOCH": "1700000000"}
 NOT_PACKAGED = {".venv", "demo", "shared", "dist", ".git", ".ci", "__pycache__", ".mypy_cache", ".hypothesis"}
 

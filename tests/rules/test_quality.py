@@ -36,7 +36,7 @@ def test_verdicts():
     wrong, right = next((t, m) for t, m in zip(typed.split(), meant.split(), strict=True) if t != m)
     assert judge("correction", wrong, right) == "right"
     assert judge("correction", wrong, "banana") == "wrong"
-    one, two = (truth.intents[text] for text in (typed, meant))
+    one, two = (truth.intents.get(text) for text in (typed, meant))
     assert (judge("rewrite", typed, meant) == "right") == (one == two)
     assert judge("delete", "hotels", "") == "wrong"
 

@@ -101,7 +101,11 @@ def test_an_unexpected_error_is_reported_and_the_mended_model_is_served(
         async def mended():
             return (await client.get("/models")).json()["models"][0]["model"] == "bm25"
 
+        async def logged():
+            return "was reloaded" in caplog.text
+
         await until(mended)
+        await until(logged)
         assert await problems() == [] and (await client.get("/ready")).json()["problems"] == []
 
     with caplog.at_level(logging.WARNING, "coclick.service"):

@@ -119,7 +119,7 @@ def _joined_phrases(
             more = side.words[length - 1 :]
             joined = joined[: len(more)] * powers[more] + hashes[more]
             same_text = side.text_of[: len(more)] == side.text_of[length - 1 :]
-            for start in np.flatnonzero(same_text & np.isin(joined, looked_for)).tolist():
+            for start in np.flatnonzero(same_text & np.isin(joined, looked_for, kind="sort")).tolist():
                 phrase = tuple(side.stems[start : start + length].tolist())
                 text = words.joined(side.words[start : start + length].tolist())
                 if text in wanted and phrase not in seen:

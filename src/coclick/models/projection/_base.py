@@ -390,19 +390,3 @@ def _embed(mapping: LinearMap, features: Csr, cosine: bool) -> Floats:
     if cosine:
         embedded /= np.maximum(lengths, 1e-30)[:, None].astype(np.float32)
     return embedded
-
-
-@dataclass
-class TitleProjection(ProjectionModel):
-    """Base class of the projections of Gao et al. 2011 (§4, §5.3).
-
-    Queries and titles have one vocabulary of unstemmed words and one map; scores are cosines.
-    """
-
-    requires = ("texts",)
-    cosine = True
-
-    fields: str = "title"
-    stem: bool = False
-    remove_stop_words: bool = False
-    max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words

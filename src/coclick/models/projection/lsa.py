@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.presets import Preset
-from coclick.models.projection._base import TitleProjection
 from coclick.models.projection._principal import Corpus, principal_directions
+from coclick.models.projection._titles import TitleProjection
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.projection.paper_data import GAO2011_DATA, PCA, TEXTS_OF_PAIRS
 from coclick.models.registry import register

@@ -19,7 +19,7 @@ from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import clicks_of
 from coclick.models.presets import Preset
-from coclick.models.projection._base import TitleProjection
+from coclick.models.projection._titles import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.projection.paper_data import EACH_PAIR_ONCE, GAO2011_DATA
