@@ -110,7 +110,7 @@ def test_the_wheel_is_reproducible(built, tmp_path):
     (again,) = tmp_path.glob("*.whl")
     assert again.name == built[1].name
     digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in (again, built[1])]
-    assert digests[0] == digests[1]  # pytest would take minutes to show the difference of the bytes
+    assert digests[0] == digests[1]
 
 
 def test_the_wheel_runs_the_demo_from_an_empty_environment(built, tmp_path):
