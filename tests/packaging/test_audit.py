@@ -12,7 +12,7 @@ from dependencies import canonical, needed
 
 ROOT = Path(__file__).resolve().parents[2]
 SOUND = {"name": "a", "version": "1", "vulns": []}
-SKIPPED = {"name": "b", "skip_reason": "Dependency not found on PyPI"}
+SKIPPED = {"name": "b", "skip_reason": "the index does not have it"}
 AFFECTED = {"name": "c", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3", "4"]}]}
 
 
