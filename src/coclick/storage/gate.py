@@ -286,6 +286,7 @@ def _declaration(declared: Any, value: Any) -> tuple[Any, Marks]:
     """The type that applies to a value, one of a union, and the marks around it."""
     marks: dict[str, Any] = {}
     while True:
+        declared = _resolved(declared)
         origin = get_origin(declared)
         if origin is Annotated:
             for mark in declared.__metadata__:
@@ -306,7 +307,16 @@ def _declaration(declared: Any, value: Any) -> tuple[Any, Marks]:
 
 
 def _without_marks(declared: Any) -> Any:
-    return get_args(declared)[0] if get_origin(declared) is Annotated else declared
+    declared = _resolved(declared)
+    return _resolved(get_args(declared)[0]) if get_origin(declared) is Annotated else declared
+
+
+def _resolved(declared: Any) -> Any:
+    """What a type alias stands for; `NDArray` of recent versions of NumPy is one on Python 3.12 and later."""
+    origin = get_origin(declared)
+    if hasattr(origin, "__value__"):
+        return origin.__value__[get_args(declared)]
+    return declared
 
 
 def _is_a(kind: Any, value: Any) -> bool:
