@@ -19,6 +19,7 @@ from coclick.errors import CoclickError, UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.column_use import ColumnUse, column_uses, sample_values
+from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, with_header
@@ -70,9 +71,13 @@ class CheckReport:
 
 
 def check(
-    sources: Any,
+    sources: Any = None,
     docs: Any = None,
     *,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
+    max_rejected: float = MAX_REJECTED,
     like: str | Path = "auto",
     columns: GivenColumns = None,
     header: str = "auto",
@@ -83,16 +88,21 @@ def check(
 ) -> CheckReport:
     """Look at a log without writing anything.
 
-    The parameters are those of `coclick.build`; `options` are more of them. Of large files only the first
-    part is read. If the columns have unknown names, they are guessed.
+    The parameters are those of `coclick.build`; `options` are more of them. Of large files and of the result
+    of a query only the first part is read. If the columns have unknown names, they are guessed.
 
     Returns a report whose `command` builds the graph; if the log cannot be built, `problem` says why.
     """
     reading = {"like": like, "header": header, "encoding": encoding, "actions": actions, "memory": memory}
+    query = DatabaseQuery(database, sql, docs_sql)
+    query.check(sources, docs)
+    logs, described = [] if sources is None else as_list(sources), docs_as_list(docs)
     with temporary_directory() as directory:
-        sample = LogSample.of(as_list(sources), directory)
-        run = _Check(sample, docs_as_list(docs) or None, reading | options)
-        return run.report(as_list(sources), docs_as_list(docs), columns)
+        sample = LogSample.of(logs, directory)
+        if database is not None:
+            described = sample.read_database(query, memory) or described
+        run = _Check(sample, described or None, reading | options, query, max_rejected)
+        return run.report(logs, docs_as_list(docs), columns)
 
 
 @dataclass
@@ -100,6 +110,8 @@ class _Check:
     sample: LogSample
     docs: list[Any] | None
     options: dict[str, Any]
+    query: DatabaseQuery = field(default_factory=DatabaseQuery)
+    max_rejected: float = MAX_REJECTED
     found: CheckReport = field(default_factory=CheckReport)
 
     def report(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> CheckReport:
@@ -195,13 +207,19 @@ class _Check:
             self.found.report.warnings.append(f"queries with personal data: {kinds}; --scrub pii removes it")
         for lines in vars(self.found.report).values():
             lines[:] = map(self.sample.restore_names, lines)
-        check_rejected(graph.stats, MAX_REJECTED, lambda reason: _first_reject(graph, reason))
+        check_rejected(graph.stats, self.max_rejected, lambda reason: _first_reject(graph, reason))
 
     def _command(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> str:
         """The command that builds the graph, with the options that were given or guessed."""
         parts = ["coclick", "build", *(str(one) for one in sources if isinstance(one, str | Path))]
         for one in docs:
             parts += ["--docs", str(one)] if isinstance(one, str | Path) else []
+        if self.query.database is not None:
+            shown = without_password(str(self.query.database))
+            queries = {"--database": shown, "--sql": self.query.sql, "--docs-sql": self.query.docs_sql}
+            parts += [word for name, text in queries.items() if text is not None for word in (name, text)]
+        if self.max_rejected != MAX_REJECTED:
+            parts += ["--max-rejected", f"{self.max_rejected:.4%}"]
         if isinstance(columns, Mapping):
             parts += ["--columns", _as_csv([f"{name}={column}" for name, column in columns.items()])]
         elif columns:
@@ -230,7 +248,7 @@ def _named(columns: GivenColumns) -> dict[str, str]:
 
 
 def has_header(file: LogFile) -> bool:
-    """Whether the first line of a table names columns: its cells are words for fields, or unlike the values."""
+    """Return whether line 1 of a table names columns: words for fields, or cells unlike the values."""
     rows = list(zip(*sample_values(with_header(file, True)).values(), strict=False))
     return has_known_words(file.columns) or bool(is_header(file.columns, rows))
 

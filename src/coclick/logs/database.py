@@ -49,9 +49,7 @@ class DatabaseQuery:
             (docs, self.docs_sql, "the documents", "--docs-sql"),
         ):
             if sql is not None and given is not None and not (isinstance(given, list) and not given):
-                raise UserError(
-                    f"{what} were given both as files and with {option}", hint="leave one of them out"
-                )
+                raise UserError(f"{what} cannot be both files and {option}", hint="leave one of them out")
 
 
 def write_query(db: DuckDBSession, database: Any, sql: str, option: str, path: Path) -> None:
@@ -83,7 +81,7 @@ def check_select(sql: str, option: str) -> None:
 def without_password(database: str) -> str:
     """Return the address of a database without its password."""
     shown = re.sub(r"(password=)[^&\s]*", r"\1***", database)
-    return re.sub(r"^(\w+://[^/@:]*):[^/]*@", r"\1:***@", shown)
+    return re.sub(r"^(\w+://[^/@:]*):[^/]+@", r"\1:***@", shown)
 
 
 def _find(database: Any) -> tuple[str, Path]:

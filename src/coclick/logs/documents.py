@@ -88,7 +88,7 @@ def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> DocsFields:
     uses = [
         {
             "file": file.name,
-            "columns": [{"name": file.columns[i], "field": name} for i, name in names.items()],
+            "columns": [{"name": name, "field": names.get(i, "")} for i, name in enumerate(file.columns)],
         }
         for file in given
         for names in [field_names(file)]

@@ -135,7 +135,8 @@ def detect_file(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
         return _detect_ndjson(path, gzipped, lines)
-    delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
+    bare = re.sub(r'"[^"]*"', "", first)  # a quoted name may have commas
+    delimiter = max("\t,;|", key=bare.count) if kind != "tsv" else "\t"
     if len(first) > _MAX_HEADER and not first.count(delimiter):
         raise UserError(
             f"the first line has more than {_MAX_HEADER:,} characters and no columns, so this is not a table",
@@ -280,7 +281,7 @@ def _objects(lines: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _is_wrapped(record: dict[str, Any]) -> bool:
-    """Whether the record is a hit: with `_index` and `_id`, or nothing but `_source` if these were left out."""
+    """Whether the record is a hit: with `_index` or `_id`, or with nothing but `_source`."""
     is_hit = "_index" in record or "_id" in record or len(record) == 1
     return is_hit and isinstance(record.get("_source"), dict)
 

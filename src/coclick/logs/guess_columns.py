@@ -60,12 +60,13 @@ _PARTS = {
     "clicks": ("click", "klick", "clic", "anzahl", "count", "cuenta", "nombre", "клик", "クリック"),
 }
 _NOT_IDS = re.compile("agent|type|version|name|country|lang|count|group|segment|age|gender")  # of a user
+_ID_KINDS = ("an id", "a URL", "a number", "text")  # the likeliest first
 _KINDS = {  # what the values of a field look like
     "timestamp": ("a time",),
     "session": ("an id", "a number"),
     "user": ("an id", "a number", "an e-mail address"),
     "query": ("text", "an id"),
-    "doc": ("an id", "a number", "a URL", "text"),
+    "doc": _ID_KINDS,
     "position": ("a number",),
     "clicks": ("a number",),
 }
@@ -87,7 +88,7 @@ def guess_more(values: Mapping[str, Sequence[str]], known: Mapping[str, str]) ->
 
 
 def guess_places(rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the fields of the columns in order, `_` for none, by their values; empty without query or doc."""
+    """Return the fields of columns in order, `_` for none, by their values; empty without query or doc."""
     found = _guess_by_value(rows, {})
     if not all(field in found for field in _NEEDED):
         return []
@@ -97,7 +98,8 @@ def guess_places(rows: Mapping[str, Sequence[str]]) -> list[str]:
 
 def has_known_words(names: Sequence[str]) -> bool:
     """Return whether two or more cells of a line look like names of columns."""
-    words = [part for parts in _PARTS.values() for part in parts if len(part) > 2 or not part.isascii()]
+    parts = (part for parts in _PARTS.values() for part in parts)
+    words = [part for part in parts if len(part) > 2 or not part.isascii()]
     named = [canonical_name(name) for name in names]
     return sum(len(name) < _MAX_NAME and any(word in name for word in words) for name in named) > 1
 
@@ -117,6 +119,7 @@ def _guess_by_name(values: Mapping[str, Sequence[str]], found: dict[str, str]) -
             and kinds[name] in _KINDS.get(field, (kinds[name],))
             and kinds[name] != "empty"
             and not (field == "user" and _NOT_IDS.search(canonical_name(name)))
+            and not (field in _NEEDED and _is_of_a_person(name))
         ]
         named = [name for part in parts for name in fitting if part in canonical_name(name)]
         if named:
@@ -124,17 +127,27 @@ def _guess_by_name(values: Mapping[str, Sequence[str]], found: dict[str, str]) -
     return _guess_by_value(values, found)
 
 
+def _is_of_a_person(name: str) -> bool:
+    """Whether the name of a column is that of a user or session, which may contain other words: besucher."""
+    parts = (*_PARTS["user"], *_PARTS["session"])
+    return any(part in canonical_name(name) for part in parts)
+
+
 def _guess_by_value(values: Mapping[str, Sequence[str]], found: dict[str, str]) -> dict[str, str]:
     """Add the query, the document and the time, if the values of one column are the likeliest."""
     kinds = {name: looks_like(cells) for name, cells in values.items()}
     free = [name for name in values if name not in found.values()]
-    if "query" not in found:
-        found |= {"query": name for name in free[::-1] if kinds[name] == "text"}
+    texts = [name for name in free if kinds[name] == "text"]
+    if "query" not in found and texts:
+        found["query"] = texts[0]
     times = [name for name in free if kinds[name] == "a time"]
     if "timestamp" not in found and len(times) == 1:
         found["timestamp"] = times[0]
     if "doc" not in found:
         taken = found.values()
         ids = [name for name in free if kinds[name] in _KINDS["doc"] and name not in taken]
-        found |= {"doc": max(ids, key=lambda name: len(set(values[name])))} if ids else {}
+        likely = {kind: -rank for rank, kind in enumerate(_ID_KINDS)}
+        found |= (
+            {"doc": max(ids, key=lambda name: (len(set(values[name])), likely[kinds[name]]))} if ids else {}
+        )
     return found

@@ -26,7 +26,8 @@ def other_form(db: DuckDBSession, missing: str, documents: str = "document") -> 
     best: dict[str, Any] = {}
     for differs, form in _FORMS.items():
         logged, described = (
-            f"SELECT {form.format(id='name')} AS form, min(name) AS name, count(*) AS n FROM {rows} GROUP BY 1"
+            f"""SELECT {form.format(id="name")} AS form, min(name) AS name, count(*) AS n
+                FROM {rows} GROUP BY form"""
             for rows in (missing, documents)
         )
         [(count, in_log, in_docs)] = db.fetchall(f"""

@@ -39,7 +39,7 @@ def logged_queries(format: Format, rows: str, fields: set[str], searches: Sequen
 
 
 def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:
-    """Return the rows with the query, user, session and time of their search, and the checks that need them."""
+    """Return the rows with the query, user, session and time of their search, and their checks."""
     if format.join == QUERY_ID:
         taken = {"query": "coalesce(logged.query, own.query)"}
         for name, column in _TAKEN.items():

@@ -10,9 +10,11 @@ from typing import Any
 
 import duckdb
 
+from coclick.jit.threads import threads as all_threads
 from coclick.logs import decode, file_bytes, files, json_records
 from coclick.logs.archives import detect_compression
-from coclick.logs.duckdb_session import literal, paths_sql
+from coclick.logs.database import DatabaseQuery, check_select, write_query
+from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
 from coclick.logs.text_sql import MAX_LINE_BYTES
 
 MAX_BYTES = 256_000_000  # of all files together, decompressed
@@ -44,6 +46,27 @@ class LogSample:
         for source in expanded:
             sample.sources.append(sample._part(source, limit))
         return sample
+
+    def read_database(self, query: DatabaseQuery, memory: str) -> list[Any]:
+        """Read the first rows of the log from a database, and its documents; return the file of these."""
+        limit = MAX_BYTES // _BYTES_PER_ROW
+        described: list[Any] = []
+        with DuckDBSession(self.directory / "database", parse_memory(memory), all_threads()) as db:
+            if query.sql is not None:
+                check_select(query.sql, "--sql")
+                target, name = self._new("parquet"), "the result of --sql"
+                inner = query.sql.strip().rstrip("; \t\r\n")
+                first = f"SELECT * FROM (\n{inner}\n) AS whole LIMIT {limit}"
+                write_query(db, query.database, first, "--sql", target)
+                self.names[str(target)] = name
+                if db.fetch_value(f"SELECT count(*) FROM read_parquet({paths_sql([target])})") == limit:
+                    self.cut.append(name)
+                self.sources.append(target)
+            if query.docs_sql is not None:
+                described = [self._new("parquet")]
+                write_query(db, query.database, query.docs_sql, "--docs-sql", described[0])
+                self.names[str(described[0])] = "the result of --docs-sql"
+        return described
 
     def restore_names(self, text: str) -> str:
         """Replace the paths of parts by the names of their files."""

@@ -5,7 +5,7 @@ It is made from the statistics of a graph alone, so that `build`, `check` and `i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,13 +48,13 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
         report.used.append(f"{file['file']}: {used or 'nothing'}")
         ignored = [one for one in file["columns"] if not one["field"]]
         if ignored:
-            names = [f"{one['name']} (looks like {one['looks_like']})" for one in ignored[:_MAX_NAMED]]
-            more = [f"and {len(ignored) - _MAX_NAMED} more"] if len(ignored) > _MAX_NAMED else []
-            report.ignored.append(f"{file['file']}: {', '.join([*names, *more])}")
+            names = [f"{one['name']} (looks like {one['looks_like']})" for one in ignored]
+            report.ignored.append(f"{file['file']}: {_first_of(names)}")
     for file in stats.get("docs_columns", []):
-        fields = [_use(one["name"], one["field"]) for one in file["columns"]]
-        more = [f"and {len(fields) - _MAX_NAMED} more"] if len(fields) > _MAX_NAMED else []
-        report.used.append(f"{file['file']}: {', '.join([*fields[:_MAX_NAMED], *more])}")
+        fields = [_use(one["name"], one["field"]) for one in file["columns"] if one["field"]]
+        report.used.append(f"{file['file']}: {_first_of(fields)}")
+        if others := [one["name"] for one in file["columns"] if not one["field"]]:
+            report.ignored.append(f"{file['file']}: {_first_of(others)} (not text)")
     for file, encoding in stats.get("encodings", {}).items():
         if encoding != "utf-8":
             report.used.append(f"{file}: read as {encoding}")
@@ -68,6 +68,11 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
     _losses(stats, report)
     _notes(stats, report)
     return report
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
+    return ", ".join([*names[:_MAX_NAMED], *more])
 
 
 def _use(column: str, field: str) -> str:

@@ -40,6 +40,8 @@ class Column:
         """Return the value as text; null if empty or not valid UTF-8."""
         if self.type == "BLOB":
             return f"nullif(TRY(decode({self.sql})), '')"
+        if self.type in ("DOUBLE", "FLOAT"):  # whole numbers beside missing ones: 17 is no id 17.0
+            return f"nullif(regexp_replace(CAST({self.sql} AS VARCHAR), '\\.0$', ''), 'nan')"
         return f"nullif({self.sql if self.type == 'VARCHAR' else f'CAST({self.sql} AS VARCHAR)'}, '')"
 
     def number(self) -> str:

@@ -108,8 +108,9 @@ def no_edges_error(
         )
     reason, count = next(iter(stats["rejected"].items()))
     total = sum(stats["rejected"].values())
+    were = "was" if total == 1 else "were"
     return UserError(
-        f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
+        f"{what}: {total:,} {were} rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason),
         hint=_encoding_hint(stats, reason) or _remedy(reason),
     )
@@ -119,6 +120,8 @@ def _remedy(reason: str) -> str:
     """What to do if every row was rejected."""
     if reason == "query is missing":
         return "name its column (--columns query=NAME); if only searches have the query, give their file too"
+    if reason == "doc is missing":
+        return "name its column or path: --columns doc=NAME, or in the file of your own format"
     if reason.startswith("timestamp is not"):
         return "say how times are written, such as --time-format '%d.%m.%Y %H:%M', or name another column"
     return "look at the log with coclick check; --columns names the column of a field"
