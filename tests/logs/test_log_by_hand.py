@@ -121,7 +121,7 @@ def test_hits_with_nothing_but_their_source(tmp_path, capsys):
 
 def test_events_without_a_time_have_that_of_their_search(tmp_path):
     searches = [{"queryUid": "q1", "query": "hat", "timestamp": "2026-01-05T10:00:00Z", "userId": "u"}]
-    events = [
+    events: list[dict[str, object]] = [
         {"eventType": "click", "queryUid": "q1", "objectId": "A", "position": 0, "userId": "u"},
         {"eventType": "click", "queryUid": "q1", "objectId": "B", "position": 1, "userId": "u",
          "timestamp": "2026-01-07T10:00:00Z"},
@@ -129,7 +129,7 @@ def test_events_without_a_time_have_that_of_their_search(tmp_path):
          "timestamp": "soon"},
         {"eventType": "click", "queryUid": "q2", "objectId": "C", "position": 1, "query": "cap"},
     ]  # fmt: skip
-    (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, searches + events)))
+    (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, [*searches, *events])))
     graph = build("log.ndjson", None, tmp_path / "graph")
     assert edges(graph) == {("hat", "A"): 1, ("hat", "B"): 1}
     assert graph.daily.day.tolist() == [20458, 20460]  # 5 and 7 January 2026

@@ -74,7 +74,8 @@ def later_lines(path: Path, gzipped: bool) -> list[str]:
             lines = stream.read(_PLACE_BYTES).split(b"\n")[1:-1]
             if not lines and stream.tell() < place + _PLACE_BYTES:
                 break  # the end of a compressed file
-            found += lines[:_PLACE_LINES]
+            half = _PLACE_LINES // 2
+            found += lines[:half] + lines[half:][-half:]
     return [line.decode("utf-8", "replace").rstrip("\r") for line in found]
 
 

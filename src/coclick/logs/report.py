@@ -53,8 +53,8 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
     for file in stats.get("docs_columns", []):
         fields = [_use(one["name"], one["field"]) for one in file["columns"] if one["field"]]
         report.used.append(f"{file['file']}: {_first_of(fields)}")
-        if others := [one["name"] for one in file["columns"] if not one["field"]]:
-            report.ignored.append(f"{file['file']}: {_first_of(others)} (not text)")
+        if unread := [one["name"] for one in file["columns"] if not one["field"]]:
+            report.ignored.append(f"{file['file']}: {_first_of(unread)} (not text)")
     for file, encoding in stats.get("encodings", {}).items():
         if encoding != "utf-8":
             report.used.append(f"{file}: read as {encoding}")
