@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from coclick.errors import UserError
-from coclick.logs import build, check
+from coclick.logs import build, check, rejects
 from coclick.logs.file_bytes import later_lines
 from coclick.logs.log_sample import LogSample
 from logs.test_log_check import exit_code, run
@@ -283,3 +283,32 @@ def test_dates_of_javascript(tmp_path):
     time = "Fri Jan 02 2026 10:00:00 GMT+0100 (Central European Standard Time)"
     (tmp_path / "log.csv").write_text(f"query,doc,timestamp\nhat,A,{time}\n")
     assert build("log.csv", None, tmp_path / "graph").stats["first"] == "2026-01-02T09:00:00+00:00"
+
+
+# Cells with line ends
+
+LONG = (
+    'query,doc,user\n"red\nshoes",A1,u1\ntv 65",A2,u1\n"a\n\n""b""",A3,u2\ntv 32",A4,u2\n'
+    '"open,A5,u3\nhat,,u3\n"two\r\nlines",A6,u9\nhat,A7\n'
+)
+LONG_EDGES = {("red shoes", "A1"), ('tv 65"', "A2"), ('a "b"', "A3"), ('tv 32"', "A4"), ("two lines", "A6")}
+LONG_REJECTS = [(9, "broken quotes"), (10, "doc is missing"), (13, "wrong number of columns")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gzip"])
+def test_cells_with_line_ends(tmp_path, encoding):
+    data = gzip.compress(LONG.encode()) if encoding == "gzip" else LONG.encode(encoding)
+    (tmp_path / "log.csv").write_bytes(data)
+    graph = build("log.csv", None, tmp_path / "graph", max_rejected=1)
+    assert set(edges(graph)) == LONG_EDGES
+    found = [(line, f"{field} {reason}".strip()) for _, line, field, reason, _ in rejects(graph)]
+    assert found == LONG_REJECTS
+
+
+def test_logs_without_them_are_read_as_they_are(tmp_path, monkeypatch):
+    def fail(*args):
+        raise AssertionError("the log was written anew")
+
+    monkeypatch.setattr("coclick.logs.csv_records.join_lines", fail)
+    (tmp_path / "log.csv").write_text('query,doc\ntv 65",A1\n"tv ""32""",A2\ntv 40",A3\n"a, b",A4\n')
+    assert len(edges(build("log.csv", None, tmp_path / "graph"))) == 4
