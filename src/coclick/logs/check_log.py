@@ -142,7 +142,8 @@ class _Check:
             except UserError as error:
                 columns = columns or (self._guess(files) if error.what.startswith("no column") else None)
                 if not columns:
-                    self.found.files = [self._file(file, RecordFields(), intake) for file in files]
+                    shown = [_with_likely_header(file) for file in files]
+                    self.found.files = [self._file(file, RecordFields(), intake) for file in shown]
                     raise
                 format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
                 self.found.guessed = _named(columns)
@@ -251,6 +252,10 @@ def has_header(file: LogFile) -> bool:
     """Return whether line 1 of a table names columns: words for fields, or cells unlike the values."""
     rows = list(zip(*sample_values(with_header(file, True)).values(), strict=False))
     return has_known_words(file.columns) or bool(is_header(file.columns, rows))
+
+
+def _with_likely_header(file: LogFile) -> LogFile:
+    return with_header(file, file.kind in ("tsv", "csv") and has_header(file))
 
 
 def _first_reject(graph: ClickGraph, reason: str) -> str:

@@ -41,15 +41,15 @@ class ColumnUse:
 
 def column_uses(file: LogFile, record: RecordFields) -> list[ColumnUse]:
     """Return the columns of a file in order. Sources that are expressions have no column of their own."""
-    fields = _main_fields(record.sources)
+    fields = main_fields(record.sources)
     return [
         ColumnUse(name, fields.get(name, ""), looks_like(values), _samples(values))
         for name, values in sample_values(file).items()
     ]
 
 
-def _main_fields(sources: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The field that each column is used as: of several, the one that reads it before other columns."""
+def main_fields(sources: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the field that each column is used as; of several, the one that reads it first."""
     ranks = [
         (rank, column, field) for field, columns in sources.items() for rank, column in enumerate(columns)
     ]
