@@ -194,7 +194,7 @@ def test_a_database(tmp_path, capsys):
     assert shlex.split(command)[2:8] == words[1:7]
     with pytest.raises(UserError, match="must be a SELECT"):
         check(database="shop.duckdb", sql="DROP TABLE log")
-    with pytest.raises(UserError, match="cannot be both"):
+    with pytest.raises(UserError, match="the log was given both as files"):
         check("log.csv", database="shop.duckdb", sql="SELECT 1")
 
 

@@ -45,11 +45,11 @@ class DatabaseQuery:
         if self.database is not None and self.sql is None and self.docs_sql is None:
             raise UserError("--database needs a query", hint="give --sql 'SELECT query, doc, clicks FROM …'")
         for given, sql, what, option in (
-            (sources, self.sql, "the log", "--sql"),
-            (docs, self.docs_sql, "the documents", "--docs-sql"),
+            (sources, self.sql, "the log was", "--sql"),
+            (docs, self.docs_sql, "the documents were", "--docs-sql"),
         ):
             if sql is not None and given is not None and not (isinstance(given, list) and not given):
-                raise UserError(f"{what} cannot be both files and {option}", hint="leave one of them out")
+                raise UserError(f"{what} given both as files and with {option}", hint="leave one of them out")
 
 
 def write_query(db: DuckDBSession, database: Any, sql: str, option: str, path: Path) -> None:
