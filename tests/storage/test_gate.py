@@ -293,7 +293,7 @@ def test_clicks_are_not_negative(tmp_path, gate):
 
 
 def test_opening_reads_no_content(tmp_path):
-    """An array that nobody uses is not checked, and `verify` finds it nevertheless."""
+    """An array that is not used is not checked, but `verify` finds the damage."""
     train("pls(dim=5)", planted.graph()).save(tmp_path / "model")
     damaged = Damaged(tmp_path / "model")
     assert damaged.apply(Case("model.query_features.indices", "last is 2^30"))

@@ -1,4 +1,4 @@
-"""Temporary files: removed at the end, by whom they belong to or by the next process that needs one."""
+"""Temporary files: removed at the end by their process, or by the next one if it was killed."""
 
 import fcntl
 import os
