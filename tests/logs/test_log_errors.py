@@ -168,7 +168,7 @@ def test_actions_that_are_not_in_the_log(tmp_path):
         "query\tdoc\taction\nshoe\tD1\tclick\nshoe\t\tzoom\n"
     )  # the action occurs, but only in an invalid row
     wrong = refused(tmp_path, [path], actions={"zoom": 1}, force=True)
-    assert "1 were rejected, most often because doc is missing" in wrong
+    assert "1 was rejected, most often because doc is missing" in wrong
     path.write_text("query\tdoc\taction\nshoe\tD1\timpression\nshoe\tD1\tzoom\n")
     message = None
     with pytest.raises(UserError) as caught:

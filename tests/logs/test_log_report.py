@@ -41,7 +41,7 @@ def test_documents_that_do_not_match(tmp_path):
     rows = "".join(f"hat,A{i}\n" for i in range(1, 41))
     _, report = report_of(tmp_path, "query,doc\n" + rows, docs)
     assert report.warnings == [
-        "DOCS has only 1 of the 40 documents in the log; it lacks 'A10', 'A11', 'A12' and has 'A1', 'sku-2'"
+        "DOCS has only 1 of the 40 documents in the log; it lacks 'A10', 'A11', 'A12' and has 'sku-2'"
     ]
 
 

@@ -124,6 +124,14 @@ class ReadsLikeLocal:
         assert dict(zip(*edges(there), strict=True))["schuhe", "A"] == 1
         assert there.stats["searches_without_results"] == 1
 
+    def test_results_that_say_if_they_were_clicked(self, spark, tmp_path):
+        names = ("session", "query", "doc", "position", "clicked")
+        rows = [("s1", "hut", "A", "1", "0"), ("s1", "hut", "B", "2", "true"), ("s2", "hut", "A", "1", "7")]
+        log = write(tmp_path / "log.parquet", [dict(zip(names, row, strict=True)) for row in rows], names)
+        there, _ = both(spark, tmp_path, log)
+        assert edges(there) == ([("hut", "B")], [1.0])
+        assert sum(there.stats["rejected"].values()) == 1
+
     def test_too_many_rejected_rows_and_only_bots(self, spark, tmp_path):
         import coclick.spark
 

@@ -8,7 +8,7 @@ from coclick.answers import describe
 from spark.agreement import assert_same_graph, assert_same_model
 
 ON_SPARK_ONLY = {"engine"}
-LOCAL_ONLY = {"files", "encodings", "docs_rows"}  # a DataFrame has no files
+LOCAL_ONLY = {"files", "encodings", "docs_rows", "docs_columns"}  # a DataFrame has no files
 DIFFERENT = {"seconds", "columns"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
 from pathlib import Path
@@ -158,7 +159,8 @@ def read_columns(text: str | None) -> list[str] | dict[str, str] | None:
     """Read `query,_,doc` as fields by place, and `doc=sku,query=term` as the column of each field."""
     if text is None:
         return None
-    parts = [part.strip() for part in text.split(",")]
+    rows = list(csv.reader([text], skipinitialspace=True))  # a name with a comma needs quotes
+    parts = [part.strip() for part in (rows[0] if rows else [])]
     if not any("=" in part for part in parts):
         return parts
     columns: dict[str, str] = {}
@@ -166,7 +168,8 @@ def read_columns(text: str | None) -> list[str] | dict[str, str] | None:
         field, _, column = (piece.strip() for piece in part.partition("="))
         if not field or not column or field in columns:
             problem = f"{field!r} is named twice" if field in columns else f"cannot read {part!r}"
-            raise UserError(problem, where="--columns", hint="write query=term,doc=sku")
+            hint = """write query=term,doc=sku; with a comma in a name '"query=term, typed",doc=sku'"""
+            raise UserError(problem, where="--columns", hint=hint)
         columns[field] = column
     return columns
 

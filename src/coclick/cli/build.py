@@ -124,7 +124,7 @@ def build(
         str | None,
         typer.Option(
             help="How times are written, if coclick cannot tell: '%d/%m/%Y %H:%M', day-first, month-first, "
-            "or the unit of numbers: s, ms, us, ns."
+            "or the unit of numbers: s, ms, us, ns, excel."
         ),
     ] = None,
     timezone: Annotated[

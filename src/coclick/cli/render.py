@@ -28,6 +28,13 @@ _PREFIXES = {  # of a label, by the kind of part
     "collection": "collection: ",
 }
 
+_BUILD_ELSEWHERE = (
+    "columns",
+    "docs_columns",
+    "fields",
+    "bots",
+)  # statistics with a table or line of their own
+
 
 def answer(given: Mapping[str, Any]) -> None:
     """Print the results of a query or document, and the evidence for a query."""
@@ -183,7 +190,8 @@ def info(stats: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        separate = {"training": render_training.SHOWN, "build": ("columns", "fields", "bots")}.get(key, ())
+        elsewhere = {"training": render_training.SHOWN, "build": _BUILD_ELSEWHERE}
+        separate = elsewhere.get(key, ())
         if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)

@@ -27,6 +27,7 @@ LOG_COLUMNS: dict[str, tuple[str, ...]] = {
     "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "anonid", "anonymous_id"),
     "session": ("session", "session_id", "sessionid", "visit_id"),
     "action": ("action", "action_name", "event", "event_type", "event_name"),
+    "clicked": ("clicked", "is_clicked", "is_click", "was_clicked", "click"),  # whether a result was clicked
     "position": ("position", "pos", "rank", "ordinal"),
     "event_id": ("event_id", "eventid", "message_id", "insert_id", "uuid"),
     "dwell": ("dwell", "dwell_time", "dwell_seconds", "time_on_page"),  # seconds on the clicked document
@@ -34,7 +35,10 @@ LOG_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 DOC_COLUMNS: dict[str, tuple[str, ...]] = {
     "doc": (*LOG_COLUMNS["doc"][:-1], "id", "_id"),
-    "title": ("title", "name", "doc_title", "product_title"),
+    "title": (
+        *("title", "name", "doc_title", "product_title", "product_name", "item_name", "titel", "bezeichnung"),
+        *("titre", "título", "titulo", "titolo", "название", "商品名", "标题"),
+    ),
 }
 VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
     "query": LOG_COLUMNS["query"],
@@ -49,7 +53,7 @@ CLICK_ACTIONS = (
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
     "events": (
-        *("query", "doc", "timestamp", "user", "session", "action", "position"),
+        *("query", "doc", "timestamp", "user", "session", "action", "clicked", "position"),
         *("event_id", "dwell", "results"),
     ),
     "view": ("query", "doc", "feature", "value"),  # either query or doc
@@ -81,10 +85,20 @@ def match_columns(
     return found
 
 
-def with_user(fields: Mapping[str, int]) -> dict[str, int]:
-    """Return the columns of the fields; in a log without users, each session counts as a user."""
-    stand_in = {"user": fields["session"]} if "session" in fields and "user" not in fields else {}
-    return {**fields, **stand_in}
+def with_stand_ins(fields: Mapping[str, int]) -> dict[str, int]:
+    """Return the columns of the fields, with those that stand in for others.
+
+    In a log without users each session counts as a user. What was clicked or not is an action; a log of
+    counts or with actions does not need it.
+    """
+    found = dict(fields)
+    if "session" in found:
+        found.setdefault("user", found["session"])
+    if "clicked" in found and found.keys() & {"action", "clicks"}:
+        del found["clicked"]
+    elif "clicked" in found:
+        found["action"] = found["clicked"]
+    return found
 
 
 def missing_column_error(field: str, format: str, columns: Sequence[str], where: str) -> UserError:

@@ -28,6 +28,7 @@ from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.duplicates import Duplicates, remove_duplicates
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
+from coclick.logs.id_forms import other_form
 from coclick.logs.intake import Intake
 from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
@@ -93,7 +94,7 @@ class BuildSteps:
         create_reject_tables(db)
         try:
             if self.docs:
-                self.text_fields = documents.read_documents(db, self.docs)
+                self._read_documents()
             log.open(found)
             self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
             numbering.assign_query_ids(db, log.relation, self.privacy)
@@ -113,6 +114,13 @@ class BuildSteps:
                     found | {key: self.intake.name_place(*found[key]) for key in places}
                     for found in duplicates
                 ]
+
+    def _read_documents(self) -> None:
+        """Read DOCS, and note what its columns are used as."""
+        found = documents.read_documents(self.db, self.docs)
+        self.text_fields = found.names
+        self.stats["docs_columns"] = found.uses[:_MAX_DESCRIBED]
+        self.log.assumed += found.assumed
 
     def aggregate(self, bots: Policy = "flag", duplicates: Duplicates = "count") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
@@ -260,7 +268,12 @@ class BuildSteps:
             self.stats |= {"docs_in_log": int(docs.sum()), "docs_missing": int(missing.sum())}
             if missing.sum() > WARN_SHARE * docs.sum():
                 self.stats["missing_examples"] = self._doc_names(missing)
-                self.stats["described_examples"] = self._doc_names(in_docs)
+                unclicked = in_docs & ~docs
+                self.stats["described_examples"] = self._doc_names(unclicked if unclicked.any() else in_docs)
+                db.execute("CREATE TABLE missing_id (id INTEGER)")
+                db.insert("missing_id", {"id": np.flatnonzero(missing).astype(np.int32)})
+                if found := other_form(db, "(SELECT name FROM doc SEMI JOIN missing_id USING (id))"):
+                    self.stats["docs_other_form"] = found
             self.stats["docs_rows"] = db.fetch_value("SELECT count(*) FROM document_row")
             self.stats["docs_rejected"] = _count_rejects(db, self.docs)
             docs |= in_docs

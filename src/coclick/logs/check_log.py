@@ -5,6 +5,8 @@ What `check` says is what `build` does, because it is a build: of a sample, with
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,10 +19,12 @@ from coclick.errors import CoclickError, UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.column_use import ColumnUse, column_uses, sample_values
-from coclick.logs.detect_format import GivenColumns, detect_format, named_encoding
+from coclick.logs.database import DatabaseQuery, without_password
+from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, with_header
-from coclick.logs.guess_columns import guess_columns
+from coclick.logs.guess_columns import guess_columns, guess_more, guess_places, has_known_words
+from coclick.logs.header import is_header
 from coclick.logs.in_memory import as_list, docs_as_list
 from coclick.logs.intake import Intake
 from coclick.logs.log_sample import LogSample
@@ -67,9 +71,13 @@ class CheckReport:
 
 
 def check(
-    sources: Any,
+    sources: Any = None,
     docs: Any = None,
     *,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
+    max_rejected: float = MAX_REJECTED,
     like: str | Path = "auto",
     columns: GivenColumns = None,
     header: str = "auto",
@@ -80,16 +88,21 @@ def check(
 ) -> CheckReport:
     """Look at a log without writing anything.
 
-    The parameters are those of `coclick.build`; `options` are more of them. Of large files only the first
-    part is read. If the columns have unknown names, they are guessed.
+    The parameters are those of `coclick.build`; `options` are more of them. Of large files and of the result
+    of a query only the first part is read. If the columns have unknown names, they are guessed.
 
     Returns a report whose `command` builds the graph; if the log cannot be built, `problem` says why.
     """
     reading = {"like": like, "header": header, "encoding": encoding, "actions": actions, "memory": memory}
+    query = DatabaseQuery(database, sql, docs_sql)
+    query.check(sources, docs)
+    logs, described = [] if sources is None else as_list(sources), docs_as_list(docs)
     with temporary_directory() as directory:
-        sample = LogSample.of(as_list(sources), directory)
-        run = _Check(sample, docs_as_list(docs) or None, reading | options)
-        return run.report(as_list(sources), docs_as_list(docs), columns)
+        sample = LogSample.of(logs, directory)
+        if database is not None:
+            described = sample.read_database(query, memory) or described
+        run = _Check(sample, described or None, reading | options, query, max_rejected)
+        return run.report(logs, docs_as_list(docs), columns)
 
 
 @dataclass
@@ -97,6 +110,8 @@ class _Check:
     sample: LogSample
     docs: list[Any] | None
     options: dict[str, Any]
+    query: DatabaseQuery = field(default_factory=DatabaseQuery)
+    max_rejected: float = MAX_REJECTED
     found: CheckReport = field(default_factory=CheckReport)
 
     def report(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> CheckReport:
@@ -125,22 +140,46 @@ class _Check:
             try:
                 format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
             except UserError as error:
-                columns = columns or (self._guess(files) if error.what.startswith("no column") else {})
+                columns = columns or (self._guess(files) if error.what.startswith("no column") else None)
                 if not columns:
-                    self.found.files = [self._file(file, RecordFields(), intake) for file in files]
+                    shown = [_with_likely_header(file) for file in files]
+                    self.found.files = [self._file(file, RecordFields(), intake) for file in shown]
                     raise
                 format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
-                self.found.guessed = dict(columns) if isinstance(columns, Mapping) else {}
+                self.found.guessed = _named(columns)
+            else:
+                if format.name == "events" and (more := self._guess_more(found, columns)):
+                    columns = {**more, **_named(columns)}
+                    format, found, _ = detect_format(files, format.name, columns, self.options["header"])
+                    self.found.guessed = more
             self.found.format = format.title or format.name
             self.found.files = [self._file(file, record, intake) for file, record in found]
         return columns
 
-    def _guess(self, files: Sequence[LogFile]) -> dict[str, str]:
+    def _guess(self, files: Sequence[LogFile]) -> GivenColumns:
+        """Columns of a log whose names are unknown; in order if its first line is no header."""
         filled = [file for file in files if not file.empty]
-        if not filled or self.options["like"] != "auto" or self.options["header"] == "no":
+        if not filled or self.options["like"] != "auto":
+            return None
+        first, header = filled[0], self.options["header"]
+        if first.kind in ("tsv", "csv"):
+            if header == "no" or (header == "auto" and not has_header(first)):
+                return guess_places(sample_values(with_header(first, False))) or None
+            first = with_header(first, True)
+        return guess_columns(sample_values(first)) or None
+
+    def _guess_more(self, found: Sequence[FileFields], columns: GivenColumns) -> dict[str, str]:
+        """Columns with unknown names of fields that an event log lacks, if all its files have them."""
+        if isinstance(columns, Sequence) or self.options["like"] != "auto":
             return {}
-        is_table = filled[0].kind in ("tsv", "csv")
-        return guess_columns(sample_values(with_header(filled[0], is_table)))
+        (file, record), *others = found
+        known = {field: names[0] for field, names in record.sources.items() if names}
+        more = guess_more(sample_values(file), known)
+        return {
+            field: name
+            for field, name in more.items()
+            if name in file.columns and all(name in other.columns for other, _ in others)
+        }
 
     def _file(self, file: LogFile, record: RecordFields, intake: Intake) -> FileReport:
         is_table = file.kind in ("tsv", "csv")
@@ -169,15 +208,21 @@ class _Check:
             self.found.report.warnings.append(f"queries with personal data: {kinds}; --scrub pii removes it")
         for lines in vars(self.found.report).values():
             lines[:] = map(self.sample.restore_names, lines)
-        check_rejected(graph.stats, MAX_REJECTED, lambda reason: _first_reject(graph, reason))
+        check_rejected(graph.stats, self.max_rejected, lambda reason: _first_reject(graph, reason))
 
     def _command(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> str:
         """The command that builds the graph, with the options that were given or guessed."""
         parts = ["coclick", "build", *(str(one) for one in sources if isinstance(one, str | Path))]
         for one in docs:
             parts += ["--docs", str(one)] if isinstance(one, str | Path) else []
+        if self.query.database is not None:
+            shown = without_password(str(self.query.database))
+            queries = {"--database": shown, "--sql": self.query.sql, "--docs-sql": self.query.docs_sql}
+            parts += [word for name, text in queries.items() if text is not None for word in (name, text)]
+        if self.max_rejected != MAX_REJECTED:
+            parts += ["--max-rejected", f"{self.max_rejected:.4%}"]
         if isinstance(columns, Mapping):
-            parts += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
+            parts += ["--columns", _as_csv([f"{name}={column}" for name, column in columns.items()])]
         elif columns:
             parts += ["--columns", ",".join(columns)]
         given = {name: value for name, value in self.options.items() if name not in ("actions", "memory")}
@@ -187,6 +232,30 @@ class _Check:
         if actions := self.options["actions"]:
             parts += ["--actions", ",".join(f"{name}={weight}" for name, weight in actions.items())]
         return shlex.join([*parts, "-o", "graph"])
+
+
+def _as_csv(cells: Sequence[str]) -> str:
+    """The cells as a line of CSV."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def _named(columns: GivenColumns) -> dict[str, str]:
+    """The columns of fields, given by name or in order."""
+    if isinstance(columns, Mapping):
+        return dict(columns)
+    return {name: f"column {place}" for place, name in enumerate(columns or (), 1) if name != "_"}
+
+
+def has_header(file: LogFile) -> bool:
+    """Return whether line 1 of a table names columns: words for fields, or cells unlike the values."""
+    rows = list(zip(*sample_values(with_header(file, True)).values(), strict=False))
+    return has_known_words(file.columns) or bool(is_header(file.columns, rows))
+
+
+def _with_likely_header(file: LogFile) -> LogFile:
+    return with_header(file, file.kind in ("tsv", "csv") and has_header(file))
 
 
 def _first_reject(graph: ClickGraph, reason: str) -> str:

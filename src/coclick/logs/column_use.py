@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from coclick.logs.duckdb_session import paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.record_sql import RecordFields
 
-_ROWS = 50
+_ROWS = 50  # the first ones
+_RECORDS = 200  # of JSON, behind the first ones: a log may begin with records of one kind
 _N_SAMPLES, _MAX_SAMPLE = 3, 60  # sample values of a column, characters of one
 _KINDS = (  # what values look like, the most special first
     ("an e-mail address", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
@@ -40,11 +41,22 @@ class ColumnUse:
 
 def column_uses(file: LogFile, record: RecordFields) -> list[ColumnUse]:
     """Return the columns of a file in order. Sources that are expressions have no column of their own."""
-    fields = {source: field for field, sources in record.sources.items() for source in sources}
+    fields = main_fields(record.sources)
     return [
         ColumnUse(name, fields.get(name, ""), looks_like(values), _samples(values))
         for name, values in sample_values(file).items()
     ]
+
+
+def main_fields(sources: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the field that each column is used as; of several, the one that reads it first."""
+    ranks = [
+        (rank, column, field) for field, columns in sources.items() for rank, column in enumerate(columns)
+    ]
+    found: dict[str, str] = {}
+    for _, column, field in sorted(ranks, key=lambda one: one[0]):
+        found.setdefault(column, field)
+    return found
 
 
 def looks_like(values: Sequence[str]) -> str:
@@ -67,7 +79,8 @@ def sample_values(file: LogFile) -> dict[str, list[str]]:
             rows = []
         return _by_column(file.columns, [["" if cell is None else str(cell) for cell in row] for row in rows])
     if file.kind == "ndjson":
-        return _by_path(files.first_records(file)[:_ROWS])
+        records = files.first_records(file)
+        return _by_path(records[:_ROWS] + records[_ROWS :: max(1, len(records) // _RECORDS)])
     lines = files.first_lines(file.path, file.gzipped, _ROWS + file.header)[int(file.header) :]
     if file.kind == "tsv":
         return _by_column(file.columns, [line.split("\t") for line in lines])

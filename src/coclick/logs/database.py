@@ -45,13 +45,11 @@ class DatabaseQuery:
         if self.database is not None and self.sql is None and self.docs_sql is None:
             raise UserError("--database needs a query", hint="give --sql 'SELECT query, doc, clicks FROM …'")
         for given, sql, what, option in (
-            (sources, self.sql, "the log", "--sql"),
-            (docs, self.docs_sql, "the documents", "--docs-sql"),
+            (sources, self.sql, "the log was", "--sql"),
+            (docs, self.docs_sql, "the documents were", "--docs-sql"),
         ):
             if sql is not None and given is not None and not (isinstance(given, list) and not given):
-                raise UserError(
-                    f"{what} were given both as files and with {option}", hint="leave one of them out"
-                )
+                raise UserError(f"{what} given both as files and with {option}", hint="leave one of them out")
 
 
 def write_query(db: DuckDBSession, database: Any, sql: str, option: str, path: Path) -> None:
@@ -83,7 +81,7 @@ def check_select(sql: str, option: str) -> None:
 def without_password(database: str) -> str:
     """Return the address of a database without its password."""
     shown = re.sub(r"(password=)[^&\s]*", r"\1***", database)
-    return re.sub(r"^(\w+://[^/@:]*):[^/]*@", r"\1:***@", shown)
+    return re.sub(r"^(\w+://[^/@:]*):[^/]+@", r"\1:***@", shown)
 
 
 def _find(database: Any) -> tuple[str, Path]:

@@ -18,6 +18,7 @@ from coclick.jit.threads import threads as all_threads
 from coclick.logs import file_bytes, files, text_sql
 from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
 from coclick.logs.files import LogFile
+from coclick.logs.id_forms import describe_form, other_form
 from coclick.logs.intake import Intake
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
@@ -34,12 +35,21 @@ _MAX_DEPTH = 3  # of objects in NDJSON
 _PART = 1 << 40  # a row's place is its line plus this times the number of its file
 
 
-def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> list[str]:
-    """Create the view `document` (name, t0, t1 …) and return the names of the text fields t0, t1 …
+class DocsFields(NamedTuple):
+    """The text fields of documents, what each column of a file is used as, and what was assumed."""
+
+    names: list[str]
+    uses: list[dict[str, Any]]  # for each file its name and columns, each with `name` and `field`
+    assumed: list[str]
+
+
+def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> DocsFields:
+    """Create the view `document` (name, t0, t1 …) and return the text fields t0, t1 …
 
     Of several documents with one id the first is used. The others, and rows without an id, go to `reject`.
     Files may have different fields; a field that a file lacks is empty.
     """
+    given = [_with_columns(file) for file in given]
     parts = [_open(db, file) for file in given]
     fields = list(dict.fromkeys(name for _, columns in parts for name in columns if name != "doc"))
     _check_number(len(fields), given[-1])
@@ -75,7 +85,15 @@ def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> list[str]:
     if not db.fetch_value("SELECT count(*) FROM document"):
         where = ", ".join(str(file.path) for file in given[:3])
         raise UserError("the file of documents has no valid row", where=where, hint="each row needs an id")
-    return fields
+    uses = [
+        {
+            "file": file.name,
+            "columns": [{"name": name, "field": names.get(i, "")} for i, name in enumerate(file.columns)],
+        }
+        for file in given
+        for names in [field_names(file)]
+    ]
+    return DocsFields(fields, uses, [file.assumed for file in given if file.assumed])
 
 
 def _duplicate_reason(given: Sequence[LogFile]) -> str:
@@ -118,7 +136,7 @@ def read_docs(source: Any) -> DocsFile:
         Intake(db) as intake,
     ):
         create_reject_tables(db)
-        fields = read_documents(db, intake.open_docs(source))
+        fields = read_documents(db, intake.open_docs(source)).names
         intake.restore_places()
         rejected = db.fetchall("SELECT line, trim(field || ' ' || reason) FROM reject ORDER BY file, line")
         texts = "".join(f", t{i}" for i in range(len(fields)))
@@ -138,7 +156,8 @@ def check_overlap(db: DuckDBSession, given: Sequence[LogFile]) -> None:
         [row[0] for row in db.fetchall(f"SELECT name FROM {table} ORDER BY name LIMIT 3")]
         for table in ("log_doc", "document")
     )
-    raise no_overlap_error(log, documents, ", ".join(str(file.path) for file in given[:3]))
+    reason = describe_form(found) if (found := other_form(db, "log_doc")) else ""
+    raise no_overlap_error(log, documents, ", ".join(str(file.path) for file in given[:3]), reason)
 
 
 def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
@@ -147,17 +166,27 @@ def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
     db.execute(f"CREATE TABLE doc_text AS SELECT id {texts} FROM document JOIN doc USING (name) ORDER BY id")
 
 
-def _open(db: DuckDBSession, file: LogFile) -> tuple[str, dict[str, Column]]:
-    """Return a relation (line, raw, parse_error …) of a file of documents, and the columns of its fields."""
+def _with_columns(file: LogFile) -> LogFile:
+    """A file of documents with its columns: whether a table has a header is decided, keys are flat."""
     if file.empty:
         raise UserError("the file of documents is empty", where=str(file.path))
-    if file.kind in ("tsv", "csv"):
-        file = files.with_header(file, is_header(file.columns))
+    if file.kind == "ndjson":
+        return replace(file, columns=tuple("_".join(path) for path in nested_keys(files.first_records(file))))
+    if file.kind == "parquet" or is_header(file.columns):
+        return replace(file, header=file.kind != "parquet")
+    guessed, line = files.with_guessed_header(file), f"line 1 of {file.name} was read as"
+    if guessed.header:
+        says = f"{line} the names of its columns: its cells are not like the values below"
+        return replace(guessed, assumed=says)
+    says = f"{line} a document: if it has the names of the columns, call the first one doc"
+    return replace(guessed, assumed=says if guessed.assumed else "")
+
+
+def _open(db: DuckDBSession, file: LogFile) -> tuple[str, dict[str, Column]]:
+    """Return a relation (line, raw, parse_error …) of a file of documents, and the columns of its fields."""
     keys = [text_sql.json_pointer(key) for key in file.columns]
     if file.kind == "ndjson":
-        paths = nested_keys(files.first_records(file))
-        keys = ["".join(map(text_sql.json_pointer, path)) for path in paths]
-        file = replace(file, columns=tuple("_".join(path) for path in paths))
+        keys = ["".join(map(text_sql.json_pointer, path)) for path in nested_keys(files.first_records(file))]
     names = field_names(file)
     _check_number(len(names) - 1, file)
     return _parquet(file, names) if file.kind == "parquet" else _text(db, file, names, keys)

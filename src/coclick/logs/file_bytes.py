@@ -14,6 +14,9 @@ from coclick.errors import UserError
 from coclick.logs import archives
 
 _SAMPLE_BYTES = 1 << 24  # of the first lines, at most
+_LATER_START = 1 << 18  # bytes of a file from which places behind its first lines are looked at
+_PLACES, _PLACE_BYTES, _PLACE_LINES = 16, 1 << 16, 100
+_GZIP_STEP = 1 << 21  # decompressed bytes between two places
 GZIP = b"\x1f\x8b"
 MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
@@ -53,6 +56,33 @@ def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
     text = [part for line in text for part in line.split("\r")][:count]  # DuckDB also ends a line at \r
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
+
+
+def later_lines(path: Path, gzipped: bool) -> list[str]:
+    """Return lines from places behind the first megabyte: records of another kind may begin there.
+
+    Of a compressed file only the first part is looked at, because it can only be read in order.
+    """
+    size = path.stat().st_size
+    if size < (_PLACE_BYTES if gzipped else _LATER_START):
+        return []
+    found: list[bytes] = []
+    with reading(path, gzipped) as stream:
+        steps = [_GZIP_STEP * step for step in range(1, _PLACES)] if gzipped else _spread(size)
+        for place in steps:
+            stream.seek(place)
+            lines = stream.read(_PLACE_BYTES).split(b"\n")[1:-1]
+            if not lines and stream.tell() < place + _PLACE_BYTES:
+                break  # the end of a compressed file
+            half = _PLACE_LINES // 2
+            found += lines[:half] + lines[half:][-half:]
+    return [line.decode("utf-8", "replace").rstrip("\r") for line in found]
+
+
+def _spread(size: int) -> list[int]:
+    """Places spread over a file, the last one close to its end."""
+    last = max(size - _PLACE_BYTES, 0)
+    return [last * step // _PLACES for step in range(1, _PLACES + 1)]
 
 
 def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:

@@ -18,9 +18,9 @@ from typing import Any
 import duckdb
 
 from coclick.errors import UserError
-from coclick.graph.columns import canonical_name, match_columns, with_user
+from coclick.graph.columns import canonical_name, match_columns, with_stand_ins
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.file_bytes import GZIP, first_bytes, first_lines
+from coclick.logs.file_bytes import GZIP, first_bytes, first_lines, later_lines
 from coclick.logs.header import is_header
 from coclick.logs.json_records import is_by_line, page_path
 from coclick.logs.schema import match_given_columns, match_named_columns
@@ -36,7 +36,7 @@ KINDS = {
     ".json": "ndjson",
 }
 _MAX_HEADER = 1_000_000  # characters
-_SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
+_SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines, and some later ones
 _HEADER_LINES = 200  # that are compared with the first one
 _BULK_KEYS = ("index", "create")
 _GZIP_RATIO = 15  # how much larger the text of a compressed log is, at most as a rule
@@ -55,7 +55,7 @@ class LogFile:
     types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
-    paths: frozenset[str] = frozenset()  # of the first records of NDJSON, such as event.action
+    paths: frozenset[str] = frozenset()  # of sampled records of NDJSON, such as event.action
     empty: bool = False  # not even a header
     by_line: bool = True  # JSON: each record is on one line
     page: tuple[str, ...] | None = None  # JSON: the keys that lead to the records of a page
@@ -135,7 +135,8 @@ def detect_file(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
         return _detect_ndjson(path, gzipped, lines)
-    delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
+    bare = re.sub(r'"[^"]*"', "", first)  # a quoted name may have commas
+    delimiter = max("\t,;|", key=bare.count) if kind != "tsv" else "\t"
     if len(first) > _MAX_HEADER and not first.count(delimiter):
         raise UserError(
             f"the first line has more than {_MAX_HEADER:,} characters and no columns, so this is not a table",
@@ -184,15 +185,15 @@ def find_fields(
             return file, None
         fields = {name: index for name, index in fields.items() if index not in named.values()}
         _check_names({name: index for name, index in fields.items() if name not in named}, file)
-        return file, check_flat(file, with_user(fields | named))
+        return file, check_flat(file, with_stand_ins(fields | named))
     names = [canonical_name(name) for name in given]
     cells = [canonical_name(cell) for cell in file.columns]
     known = len(fields) > 1 or cells[: len(names)] == names
     if text and header == "auto" and not known:
-        file = _with_guessed_header(file)
+        file = with_guessed_header(file)
     else:
         file = with_header(file, text and header != "no")
-    return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
+    return file, check_flat(file, with_stand_ins(match_given_columns(given, file.columns, str(file.path))))
 
 
 def _check_names(fields: Mapping[str, int], file: LogFile) -> None:
@@ -207,8 +208,8 @@ def _check_names(fields: Mapping[str, int], file: LogFile) -> None:
             )
 
 
-def _with_guessed_header(file: LogFile) -> LogFile:
-    """The file with or without a header, as the content of its first lines suggests, and a sentence on it."""
+def with_guessed_header(file: LogFile) -> LogFile:
+    """Return the file with or without a header, as its first lines suggest, and a sentence on it."""
     lines = [line for line in first_lines(file.path, file.gzipped, _HEADER_LINES)[1:] if line]
     with csv_field_limit(max(map(len, lines), default=0) + 1):
         rows = [_split(line, file.delimiter) for line in lines]
@@ -263,8 +264,9 @@ def _detect_parquet(path: Path) -> LogFile:
 
 
 def first_records(file: LogFile) -> list[dict[str, Any]]:
-    """Return the first records of an NDJSON file, without their wrapping."""
-    return [_unwrapped(record) for record in _objects(first_lines(file.path, file.gzipped, _SAMPLE_LINES))]
+    """Return the first records of an NDJSON file and some from behind, without their wrapping."""
+    lines = first_lines(file.path, file.gzipped, _SAMPLE_LINES) + later_lines(file.path, file.gzipped)
+    return [record for line in _objects(lines) if not _is_action(record := _unwrapped(line))]
 
 
 def _objects(lines: list[str]) -> Iterator[dict[str, Any]]:
@@ -279,7 +281,14 @@ def _objects(lines: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _is_wrapped(record: dict[str, Any]) -> bool:
-    return isinstance(record.get("_source"), dict) and ("_index" in record or "_id" in record)
+    """Whether the record is a hit: with `_index` or `_id`, or with nothing but `_source`."""
+    is_hit = "_index" in record or "_id" in record or len(record) == 1
+    return is_hit and isinstance(record.get("_source"), dict)
+
+
+def _is_action(record: dict[str, Any]) -> bool:
+    """Whether the record is an action line of a bulk export."""
+    return len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
 
 
 def _unwrapped(record: dict[str, Any]) -> dict[str, Any]:
@@ -294,12 +303,11 @@ def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
     keys: dict[str, None] = {}
     paths: set[str] = set()
     wrapped = bulk = False
-    for record in _objects(lines):
+    for record in _objects([*lines, *later_lines(path, gzipped)]):
         wrapped |= _is_wrapped(record)
         record = _unwrapped(record)
-        is_action = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
-        bulk |= is_action
-        if not is_action:
+        bulk |= _is_action(record)
+        if not _is_action(record):
             keys.update(dict.fromkeys(record))
             paths.update(_paths(record))
     by_line = is_by_line(lines)

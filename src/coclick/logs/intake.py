@@ -18,7 +18,7 @@ from typing import Any, Self
 import duckdb
 
 from coclick.errors import CoclickError, UserError
-from coclick.logs import archives, decode, file_bytes, files, json_records, text_sql
+from coclick.logs import archives, csv_records, decode, file_bytes, files, json_records, text_sql
 from coclick.logs.database import DatabaseQuery, without_password, write_query
 from coclick.logs.duckdb_session import DuckDBSession, literal
 from coclick.logs.files import LogFile
@@ -78,14 +78,14 @@ class Intake:
 
     def open_log(self, sources: Any) -> list[LogFile]:
         """Open the files of a log, each once, in a fixed order."""
-        opened = self._open_all(as_list(sources), "the table of clicks")
+        opened = self._open_all(as_list(sources), "the table of clicks", in_log=True)
         if not opened:
             raise UserError("no log file was given", hint="name one or more files or patterns")
         return opened
 
     def open_docs(self, docs: Any) -> list[LogFile]:
         """Open the files of documents; none if `docs` is None."""
-        return self._open_all(docs_as_list(docs), "the table of documents")
+        return self._open_all(docs_as_list(docs), "the table of documents", in_log=False)
 
     def open_all(self, sources: Any, docs: Any, query: DatabaseQuery) -> tuple[list[LogFile], list[LogFile]]:
         """Open the files of the log and of the documents, given as files or by SQL queries."""
@@ -146,20 +146,20 @@ class Intake:
                 line = int(next(islice(stream, line - 1, line)).partition("\t")[0])
         return f"{self._names.get(path, path)}, line {line}"
 
-    def _open_all(self, sources: list[Any], label: str) -> list[LogFile]:
+    def _open_all(self, sources: list[Any], label: str, in_log: bool) -> list[LogFile]:
         opened: dict[Any, list[LogFile]] = {}  # what was named twice is opened once
         for number, source in enumerate(sources):
             if not isinstance(source, str | Path):
                 opened[number] = [self._open_table(source, label)]
             elif str(source) == "-" and "-" not in opened:
-                opened["-"] = self._open_path(self._spool_standard_input(), STANDARD_INPUT)
+                opened["-"] = self._open_path(self._spool_standard_input(), STANDARD_INPUT, in_log)
             elif str(source).startswith(_URL_SCHEMES) and source not in opened:
                 name = _without_secrets(str(source))
-                opened[source] = self._open_path(self._fetch_url(str(source), name), name)
+                opened[source] = self._open_path(self._fetch_url(str(source), name), name, in_log)
             elif source not in opened:
                 for path in files.expand_paths(source):
                     if path.resolve() not in opened:
-                        opened[path.resolve()] = self._open_path(path, str(path))
+                        opened[path.resolve()] = self._open_path(path, str(path), in_log)
         return [file for part in opened.values() for file in part]
 
     def _open_table(self, table: Any, label: str) -> LogFile:
@@ -167,7 +167,7 @@ class Intake:
         self._names[path] = label
         return replace(files.detect_file(path), source=label)
 
-    def _open_path(self, path: Path, name: str, in_archive: bool = False) -> list[LogFile]:
+    def _open_path(self, path: Path, name: str, in_log: bool, in_archive: bool = False) -> list[LogFile]:
         """Open one file, or the files in a zip archive."""
         kind = archives.detect_compression(file_bytes.first_bytes(path, 512), name)
         if kind == "zip" and in_archive:
@@ -176,27 +176,30 @@ class Intake:
             return [
                 file
                 for member in archives.zip_members(path, name)
-                for file in self._open_path(self._extract(path, member, name), f"{name}/{member}", True)
+                for file in self._open_path(
+                    self._extract(path, member, name), f"{name}/{member}", in_log, True
+                )
             ]
         if kind is not None:
             expanded = self._temp(name, _suffix(path.with_suffix("")))
             archives.decompress(path, kind, name, expanded)
             path = expanded
-        return [self._open_text(path, name)]
+        return [self._open_text(path, name, in_log)]
 
-    def _open_text(self, path: Path, name: str) -> LogFile:
+    def _open_text(self, path: Path, name: str, in_log: bool) -> LogFile:
         """Open a text or Parquet file; write it anew if it is not UTF-8, or not one record a line."""
         if file_bytes.first_bytes(path, 4) == b"PAR1":
             return replace(files.detect_file(path), source=name)
         gzipped = file_bytes.is_gzipped(path)
-        encoding = self._encoding or decode.guess_encoding(_sample(path, gzipped))
+        sample = _sample(path, gzipped)
+        encoding = self._encoding or decode.guess_encoding(sample)
         self.encodings[name] = encoding
         if encoding != "utf-8":
             self._report(f"reading {name} as {encoding}")
             text = self._temp(name, _suffix(path))
             with file_bytes.reading(path, gzipped) as stream:
                 decode.transcode(stream, encoding, text, self._max_bytes)
-            path = text
+            path, sample = text, _sample(text, False)
         file = files.detect_file(path)
         if file.kind == "ndjson" and not file.empty and not file.by_line:
             records, places = self._temp(name, ".ndjson"), self._db.temp_path("tsv")
@@ -204,7 +207,21 @@ class Intake:
                 json_records.split_records(stream, file.page, records, places, self._max_bytes)
             self._places[records] = places
             file = files.detect_file(records)
+        if in_log and file.kind == "csv":
+            file = self._with_whole_records(file, name, sample)
         return replace(file, source=name)
+
+    def _with_whole_records(self, file: LogFile, name: str, sample: bytes) -> LogFile:
+        """A CSV file with one record a line: it is written anew if cells have line ends."""
+        shape = file.delimiter, len(file.columns)
+        if not csv_records.has_long_records(sample, *shape):
+            return file
+        self._report(f"joining the lines of records in {name}")
+        records, places = self._temp(name, ".csv"), self._db.temp_path("tsv")
+        with file_bytes.reading(file.path, file.gzipped) as stream:
+            csv_records.join_lines(stream, *shape, records, places)
+        self._places[records] = places
+        return files.detect_file(records)
 
     def _temp(self, name: str, suffix: str) -> Path:
         path = self._db.temp_path(suffix.lstrip(".") or "txt")

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 from coclick.logs.aggregation_sql import GAP
 from coclick.logs.format import QUERY_ID, Format
-from coclick.logs.typed_fields import MISSING_QUERY, MISSING_USER, is_search, searches_without_query
+from coclick.logs.typed_fields import (
+    MISSING_QUERY,
+    MISSING_TIME,
+    MISSING_USER,
+    is_search,
+    searches_without_query,
+)
 
 _TAKEN = {"user": "usr", "session": "session"}  # field → column, taken from the search if an event lacks it
 NO_SEARCH = " without a search"  # appended to the action of an event before any search of its session
@@ -24,19 +30,23 @@ def logged_queries(format: Format, rows: str, fields: set[str], searches: Sequen
     if format.join != QUERY_ID:
         return ""
     more = "".join(f", min({column}) AS {column}" for name, column in _TAKEN.items() if name in fields)
+    of_search = f"FILTER (WHERE {is_search('action', searches)})"
+    more += f", min(ts) {of_search} AS ts" if "timestamp" in fields else ""
     return f"""
         CREATE TABLE logged_query AS
-        SELECT query_id, min(query) FILTER (WHERE {is_search("action", searches)}) AS query {more}
+        SELECT query_id, min(query) {of_search} AS query {more}
         FROM ({rows}) WHERE query_id IS NOT NULL GROUP BY query_id"""
 
 
 def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:
-    """Return the rows with the query, user and session of their search, and the checks that need them."""
+    """Return the rows with the query, user, session and time of their search, and their checks."""
     if format.join == QUERY_ID:
         taken = {"query": "coalesce(logged.query, own.query)"}
         for name, column in _TAKEN.items():
             if name in fields:
                 taken[column] = f"coalesce(own.{column}, logged.{column})"
+        if "timestamp" in fields:  # some systems write the time of the search only
+            taken["ts"] = "coalesce(own.ts, logged.ts)"
         replaced = ", ".join(f"{sql} AS {name}" for name, sql in taken.items())
         rows = f"""SELECT own.* REPLACE ({replaced})
             FROM ({rows}) own LEFT JOIN logged_query logged USING (query_id)"""
@@ -45,6 +55,7 @@ def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence
         rows = _last_search(rows, fields)
         action = f"CASE WHEN query IS NULL THEN action || '{NO_SEARCH}' ELSE action END"
     checks = f"{MISSING_QUERY} {MISSING_USER if 'user' in fields else ''}"
+    checks += f" {MISSING_TIME}" if "timestamp" in fields else ""
     return f"""
         SELECT * REPLACE ({action} AS action, CASE WHEN error IS NOT NULL THEN error {checks} END AS error)
         FROM ({rows})"""

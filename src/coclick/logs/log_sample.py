@@ -10,14 +10,18 @@ from typing import Any
 
 import duckdb
 
-from coclick.logs import file_bytes, files
+from coclick.jit.threads import threads as all_threads
+from coclick.logs import decode, file_bytes, files, json_records
 from coclick.logs.archives import detect_compression
-from coclick.logs.duckdb_session import literal, paths_sql
+from coclick.logs.database import DatabaseQuery, check_select, write_query
+from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
+from coclick.logs.text_sql import MAX_LINE_BYTES
 
 MAX_BYTES = 256_000_000  # of all files together, decompressed
 MIN_BYTES = 4_000_000  # of one file
 _BLOCK = 1 << 20
 _GZIP_RATIO = 20  # at most, of a usual log
+_JSON_SHARE = 4  # arrays and pages of JSON take about this many times as long as lines
 _BYTES_PER_ROW = 100  # of a Parquet file, to limit its rows
 
 
@@ -43,6 +47,27 @@ class LogSample:
             sample.sources.append(sample._part(source, limit))
         return sample
 
+    def read_database(self, query: DatabaseQuery, memory: str) -> list[Any]:
+        """Read the first rows of the log from a database, and its documents; return the file of these."""
+        limit = MAX_BYTES // _BYTES_PER_ROW
+        described: list[Any] = []
+        with DuckDBSession(self.directory / "database", parse_memory(memory), all_threads()) as db:
+            if query.sql is not None:
+                check_select(query.sql, "--sql")
+                target, name = self._new("parquet"), "the result of --sql"
+                inner = query.sql.strip().rstrip("; \t\r\n")
+                first = f"SELECT * FROM (\n{inner}\n) AS whole LIMIT {limit}"
+                write_query(db, query.database, first, "--sql", target)
+                self.names[str(target)] = name
+                if db.fetch_value(f"SELECT count(*) FROM read_parquet({paths_sql([target])})") == limit:
+                    self.cut.append(name)
+                self.sources.append(target)
+            if query.docs_sql is not None:
+                described = [self._new("parquet")]
+                write_query(db, query.database, query.docs_sql, "--docs-sql", described[0])
+                self.names[str(described[0])] = "the result of --docs-sql"
+        return described
+
     def restore_names(self, text: str) -> str:
         """Replace the paths of parts by the names of their files."""
         for path, name in self.names.items():
@@ -61,6 +86,8 @@ class LogSample:
             return source  # an archive is read whole
         if source.stat().st_size * (_GZIP_RATIO if gzipped else 1) <= limit:
             return source
+        if _is_one_json_text(source, gzipped):
+            return self._records(source, gzipped, limit)
         target = self._new("".join(source.suffixes).removesuffix(".gz").lstrip(".") or "txt")
         with file_bytes.reading(source, gzipped) as stream:
             return self._copy(stream, str(source), target, limit)
@@ -82,9 +109,18 @@ class LogSample:
             while out.tell() < limit and (block := stream.read(_BLOCK)):
                 out.write(block)
             if more := stream.read(1):
-                out.write(more + stream.readline())
+                out.write(more + stream.readline(MAX_LINE_BYTES))
                 self.cut.append(name)
         self.names[str(target)] = name
+        return target
+
+    def _records(self, source: Path, gzipped: bool, limit: int) -> Path:
+        """Copy whole records of an array or a page of JSON, one a line: it may have no other lines."""
+        target = self._new("ndjson")
+        with file_bytes.reading(source, gzipped) as stream:
+            page, places = files.detect_file(source).page, target.with_suffix(".places")
+            json_records.split_records(stream, page, target, places, max(MIN_BYTES, limit // _JSON_SHARE))
+        self._note(target, str(source))
         return target
 
     def _note(self, target: Path, name: str) -> None:
@@ -93,3 +129,13 @@ class LogSample:
 
     def _new(self, suffix: str) -> Path:
         return self.directory / f"part{len(self.names)}.{suffix}"
+
+
+def _is_one_json_text(source: Path, gzipped: bool) -> bool:
+    """Whether a file is an array, a page or indented objects of JSON, and not one record a line."""
+    with file_bytes.reading(source, gzipped) as stream:
+        start = stream.read(_BLOCK)
+    if decode.guess_encoding(start[: start.rfind(b"\n") + 1] or start[:1000]) != "utf-8":
+        return False
+    file = files.detect_file(source)
+    return file.kind == "ndjson" and not file.empty and not file.by_line

@@ -97,7 +97,8 @@ def build(
     - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
       made once in the user's configuration directory.
     - `time_format`: how times are written: a format of `strptime` such as `"%d/%m/%Y %H:%M"`, `"day-first"`
-      or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`).
+      or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`,
+      `"excel"`).
       By default all usual forms are read, and the dates of the log decide between day and month.
     - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
     - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.

@@ -16,7 +16,7 @@ from coclick.graph.columns import canonical_name, list_columns
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
 from coclick.logs.format import COUNT, Format, Segment, Source, rename_columns
-from coclick.logs.typed_fields import Column
+from coclick.logs.typed_fields import Column, action_of_flag
 
 _NEEDED = ("query", "doc", "query_id", "action")  # looked for even if the first records lack them
 _MAX_COUNT = 10_000  # events that one record may stand for
@@ -70,6 +70,8 @@ def plain_fields(file: LogFile, fields: Mapping[str, int]) -> RecordFields:
     """Return how fields are read that are columns, or top-level keys of NDJSON, of a file."""
     cells = _Cells(file)
     columns = {name: _trimmed(name, cells.column(index), file) for name, index in fields.items()}
+    if "clicked" in columns:
+        columns["action"] = action_of_flag(columns["clicked"])
     sources = {name: [file.columns[index]] for name, index in fields.items()}
     return RecordFields(cells.keys, columns, used=cells.used, sources=sources)
 
@@ -81,6 +83,7 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
     lists: dict[str, str] = {}
     for name, sources in format.fields.items():
         is_needed = name in _NEEDED and file.kind == "ndjson"
+        is_needed |= name == "position" and bool(format.shown) and file.kind == "ndjson"
         readable = [source for source in sources if is_needed or cells.has(source)]
         found.sources[name] = [text for source in readable for text in cells.names(source)]
         if any(source.is_list for source in readable):

@@ -5,14 +5,16 @@ It is made from the statistics of a graph alone, so that `build`, `check` and `i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from coclick.errors import counted
+from coclick.logs.id_forms import describe_form
 
 WARN_SHARE = 0.05  # of rows or clicked documents; above it a loss is a warning
 _MAX_NAMED = 8
+_OLDEST = "1980"  # a log that ends earlier has other numbers than seconds since 1970
 # What a log without a field cannot do.
 _COSTS = {
     "timestamp": "no times: no sessions, no split by time, no recency",
@@ -46,9 +48,13 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
         report.used.append(f"{file['file']}: {used or 'nothing'}")
         ignored = [one for one in file["columns"] if not one["field"]]
         if ignored:
-            names = [f"{one['name']} (looks like {one['looks_like']})" for one in ignored[:_MAX_NAMED]]
-            more = [f"and {len(ignored) - _MAX_NAMED} more"] if len(ignored) > _MAX_NAMED else []
-            report.ignored.append(f"{file['file']}: {', '.join([*names, *more])}")
+            names = [f"{one['name']} (looks like {one['looks_like']})" for one in ignored]
+            report.ignored.append(f"{file['file']}: {_first_of(names)}")
+    for file in stats.get("docs_columns", []):
+        fields = [_use(one["name"], one["field"]) for one in file["columns"] if one["field"]]
+        report.used.append(f"{file['file']}: {_first_of(fields)}")
+        if unread := [one["name"] for one in file["columns"] if not one["field"]]:
+            report.ignored.append(f"{file['file']}: {_first_of(unread)} (not text)")
     for file, encoding in stats.get("encodings", {}).items():
         if encoding != "utf-8":
             report.used.append(f"{file}: read as {encoding}")
@@ -62,6 +68,11 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
     _losses(stats, report)
     _notes(stats, report)
     return report
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
+    return ", ".join([*names[:_MAX_NAMED], *more])
 
 
 def _use(column: str, field: str) -> str:
@@ -94,6 +105,7 @@ def _losses(stats: Mapping[str, Any], report: BuildReport) -> None:
         report.warnings.append(
             f"DOCS has only {known - missing:,} of the {counted(known, 'document')} in the log; "
             f"it lacks {examples} and has {described}"
+            + (f"; {describe_form(other)}" if (other := stats.get("docs_other_form")) else "")
         )
     docs_rejected = stats.get("docs_rejected", {})
     for reason, count in docs_rejected.items():
@@ -118,6 +130,12 @@ def _notes(stats: Mapping[str, Any], report: BuildReport) -> None:
         report.notes.append(f"{about}{rows} equal to another one in all fields; see --duplicates drop")
     if outside := stats.get("outside_span"):
         report.notes.append(f"{counted(outside, 'event')} outside --since and --until, not counted")
+    last = stats.get("last")
+    if last and last < _OLDEST and "time_format" not in stats:
+        report.warnings.append(
+            f"the last event is of {last[:10]}: if the times are numbers of a spreadsheet, add --time-format "
+            "excel; if they count from some start, --time-format s (or ms)"
+        )
     if future := stats.get("future"):
         report.warnings.append(f"{counted(future, 'event')} in the future: check the clock and --timezone")
     if gaps := stats.get("gaps"):

@@ -12,7 +12,7 @@ from typing import Any, Self
 import duckdb
 
 from coclick.errors import UserError, counted
-from coclick.logs.times import UNITS, TimeFormat, TimeSpan
+from coclick.logs.times import EXCEL, UNITS, TimeFormat, TimeSpan
 
 _ORDERS = {"day-first": "day", "month-first": "month"}
 _DIRECTIVES = "aAbBcdfgGhHIjmMnpSTuUVwWxXyYzZ%"  # that DuckDB reads
@@ -104,7 +104,7 @@ def parse_time_format(given: Any, timezone: Any = None) -> TimeFormat:
         raise UserError(f"--time-format must be a text, not {given!r}", hint=_EXAMPLES)
     if given in _ORDERS:
         return TimeFormat(order=_ORDERS[given], zone=zone)
-    if given in UNITS:
+    if given in UNITS or given == EXCEL:
         return TimeFormat(unit=given, zone=zone)
     _check_pattern(given)
     return TimeFormat(pattern=given, zone=zone)
@@ -112,7 +112,7 @@ def parse_time_format(given: Any, timezone: Any = None) -> TimeFormat:
 
 _EXAMPLES = (
     "for example '%d/%m/%Y %H:%M' or '%m/%d/%Y %I:%M %p' (the directives of strptime), day-first, "
-    "month-first, or the unit of numbers: s, ms, us, ns"
+    "month-first, or the unit of numbers: s, ms, us, ns, excel"
 )
 
 

@@ -19,6 +19,8 @@ from coclick.errors import UserError, counted
 
 UTC = "UTC"
 UNITS = {"s": "1e6", "ms": "1e3", "us": "1", "ns": "1e-3"}  # microseconds of one unit
+EXCEL = "excel"  # the numbers that spreadsheets have for times
+_EXCEL_1970 = 25569
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
 _MAX_CONTRADICTIONS = 0.01  # share of dates that may contradict the order of the others; they are rejected
 
@@ -52,7 +54,7 @@ class _Form:
     @property
     def sql(self) -> str:
         """The whole pattern as SQL."""
-        return rf"'^\[?{self.pattern}{_CLOCK}\]?$'"
+        return rf"'^\[?{self.pattern}{_CLOCK}(?:\s*\([A-Za-z ]+\))?\]?$'"
 
 
 # Two digits of a year need / or . because 11-09-14 may as well begin with the year.
@@ -76,7 +78,7 @@ class TimeFormat:
     """How a column of times is read; `time_options` makes it from the user's options."""
 
     pattern: str | None = None  # for strptime; no other form is read
-    unit: str | None = None  # of numbers: s, ms, us or ns
+    unit: str | None = None  # of numbers: s, ms, us, ns or excel
     order: str | None = None  # of dates such as 03/04/2011: "day" or "month" first; None if undecided
     zone: str = UTC  # of times without a zone
 
@@ -113,11 +115,15 @@ class TimeFormat:
         text = _text(value, type)
         return f"CASE WHEN coalesce(ts, -1) < 0 AND regexp_matches({text}, {_DATE.sql}) THEN {text} END"
 
-    def error(self, value: str, type: str) -> list[str]:
-        """Return the cases of an SQL CASE that say why `ts`, read from a value, is not a time of a log."""
+    def error(self, value: str, type: str, given: str = "") -> list[str]:
+        """Return the cases of an SQL CASE that say why `ts`, read from a value, is not a time of a log.
+
+        With the condition `given`, other values are no errors.
+        """
         text = _text(value, type)
         short_year = f"regexp_matches({text}, '{_SHORT_YEAR}')"  # ISO 8601 of the first century
         read = "date_text IS NULL AND " if self.undecided else ""
+        read += f"{given} AND " if given else ""
         return [
             f"WHEN {read}(ts IS NULL OR (ts < 0 AND {short_year})) THEN {self._reason(text)}",
             f"WHEN {read}ts NOT BETWEEN 0 AND {_YEAR_2200} THEN 'timestamp|is not between 1970 and 2200'",
@@ -153,6 +159,9 @@ class TimeFormat:
 
     def _number(self, value: str) -> str:
         number = f"TRY_CAST({value} AS DOUBLE)"
+        if self.unit == EXCEL:  # days since 1899-12-30, by the clock on the wall
+            milliseconds = f"TRY_CAST(round(({number} - {_EXCEL_1970}) * 86400000) AS BIGINT)"
+            return self._in_zone(f"make_timestamp({milliseconds} * 1000)")
         if self.unit:
             return f"TRY_CAST({number} * {UNITS[self.unit]} AS BIGINT)"
         scale = f"""CASE WHEN {number} < 1e11 THEN 1e6 WHEN {number} < 1e14 THEN 1e3

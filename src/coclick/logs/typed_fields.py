@@ -16,6 +16,7 @@ from coclick.logs.aggregation_sql import MICRO
 from coclick.logs.schema import ACTIONS
 from coclick.logs.times import TimeFormat
 
+NO_FLAG = "clicked|is not 0 or 1; a column of counts is named with --columns clicks=NAME"
 BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
 BLANK_SCRUBBED = "query|is blank once scrubbed"
 NO_QUERY = " without a query"  # appended to the action of a search
@@ -39,6 +40,8 @@ class Column:
         """Return the value as text; null if empty or not valid UTF-8."""
         if self.type == "BLOB":
             return f"nullif(TRY(decode({self.sql})), '')"
+        if self.type in ("DOUBLE", "FLOAT"):  # whole numbers beside missing ones: 17 is no id 17.0
+            return f"nullif(regexp_replace(CAST({self.sql} AS VARCHAR), '\\.0$', ''), 'nan')"
         return f"nullif({self.sql if self.type == 'VARCHAR' else f'CAST({self.sql} AS VARCHAR)'}, '')"
 
     def number(self) -> str:
@@ -59,7 +62,7 @@ def typed(
 ) -> str:
     """Return a relation that adds the typed fields and `error` to the rows of a log or view.
 
-    If `joined`, an event may take its query and user from another record, so they are checked later.
+    If `joined`, an event may take its query, user and time from another record, so they are checked later.
     `searches` are the names of actions that mean a search.
     """
     if rows == "events":
@@ -123,6 +126,9 @@ def event_fields(
         given = column["action"].text()
         named = given if joined else searches_without_query(given, searches)
         fields.append(f"CASE WHEN parse_error IS NULL THEN {named} END AS action")
+        if "clicked" in column:
+            checks.append(f"WHEN action IS NULL AND NOT ({column['clicked'].missing}) THEN '{NO_FLAG}'")
+            checks.append("WHEN action IS NULL THEN 'clicked|is missing'")
         checks.append("WHEN action IS NULL THEN 'action|is missing'")
         no_doc = f"doc IS NULL AND NOT ({is_search('action', searches)})"
     checks += [] if joined else [MISSING_QUERY]
@@ -134,8 +140,8 @@ def event_fields(
         time = column["timestamp"]
         if times.undecided:
             fields.append(f"{times.date_text(time.sql, time.type)} AS date_text")
-        checks.append(f"WHEN {time.missing} THEN 'timestamp|is missing'")
-        checks += times.error(time.sql, time.type)
+        checks += [] if joined else [f"WHEN {time.missing} THEN '{NO_TIME}'"]
+        checks += times.error(time.sql, time.type, f"NOT ({time.missing})" if joined else "")
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
         checks += _position_checks(column["position"])
@@ -182,6 +188,13 @@ def view_fields(column: Mapping[str, Column]) -> str:
     return ", ".join([*fields, f"{value} AS value", _error(checks)])
 
 
+def action_of_flag(clicked: Column) -> Column:
+    """Return the action of a column that says whether a result was clicked: a click, or only shown."""
+    given = f"lower(trim({clicked.text()}))"
+    return Column(f"""CASE WHEN {given} IN ('1', '1.0', 'true', 't', 'yes', 'y') THEN 'click'
+        WHEN {given} IN ('0', '0.0', 'false', 'f', 'no', 'n') THEN 'impression' END""")
+
+
 def searches_without_query(action: str, searches: Sequence[str]) -> str:
     """Return the name of an action; that of a search without a query says so, and matches no action."""
     if not searches:
@@ -207,5 +220,7 @@ def _error(checks: Sequence[str]) -> str:
 
 
 MISSING_QUERY = "WHEN query IS NULL THEN 'query|is missing'"
+NO_TIME = "timestamp|is missing"
+MISSING_TIME = f"WHEN ts IS NULL THEN '{NO_TIME}'"
 MISSING_USER = "WHEN usr IS NULL THEN 'user|is missing'"
 _MISSING = f"{MISSING_QUERY} WHEN doc IS NULL THEN 'doc|is missing'"

@@ -108,8 +108,9 @@ def no_edges_error(
         )
     reason, count = next(iter(stats["rejected"].items()))
     total = sum(stats["rejected"].values())
+    were = "was" if total == 1 else "were"
     return UserError(
-        f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
+        f"{what}: {total:,} {were} rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason),
         hint=_encoding_hint(stats, reason) or _remedy(reason),
     )
@@ -119,6 +120,10 @@ def _remedy(reason: str) -> str:
     """What to do if every row was rejected."""
     if reason == "query is missing":
         return "name its column (--columns query=NAME); if only searches have the query, give their file too"
+    if reason == "doc is missing":
+        return "name its column or path: --columns doc=NAME, or in the file of your own format"
+    if reason.startswith("timestamp is not"):
+        return "say how times are written, such as --time-format '%d.%m.%Y %H:%M', or name another column"
     return "look at the log with coclick check; --columns names the column of a field"
 
 
@@ -155,11 +160,15 @@ def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str
     )
 
 
-def no_overlap_error(log: Sequence[str], documents: Sequence[str], where: str | None = None) -> UserError:
-    """Return the error for a log that shares no document with DOCS."""
+def no_overlap_error(
+    log: Sequence[str], documents: Sequence[str], where: str | None = None, reason: str = ""
+) -> UserError:
+    """Return the error for a log that shares no document with DOCS, with the reason if it is known."""
     examples = [", ".join(map(repr, names)) for names in (log, documents)]
     return UserError(
         "the log and the documents have no document id in common",
         where=where,
-        hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
+        hint=f"write them alike: {reason}"
+        if reason
+        else f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
     )

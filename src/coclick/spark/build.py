@@ -21,6 +21,7 @@ from coclick.arrays.csr import check_count
 from coclick.errors import UserError
 from coclick.logs import aggregation_sql
 from coclick.logs.bots import Policy, check_policy
+from coclick.logs.column_use import main_fields
 from coclick.logs.detect_format import GivenColumns, detect_format
 from coclick.logs.duplicates import Duplicates, check_duplicates
 from coclick.logs.format import Format
@@ -121,11 +122,14 @@ def _parser(
     record = found[0][1]
     chosen = sorted(record.used)
     names = [file.columns[index] for index in chosen]
-    used_as = {source: name for name, sources in record.sources.items() for source in sources}
+    used_as = main_fields(record.sources)
     uses = [{"name": name, "field": used_as.get(name, ""), "looks_like": kind} for name, kind in log.dtypes]
     if format.fields:
         return FieldParser(format, names, fields), uses
-    places = {name: chosen.index(int(column.sql[1:])) for name, column in record.columns.items()}
+    columns_of = {name: column.sql for name, column in record.columns.items()}
+    if "clicked" in columns_of:
+        columns_of["action"] = columns_of["clicked"]
+    places = {name: chosen.index(int(sql[1:])) for name, sql in columns_of.items()}
     return FieldParser(format, names, fields, places), uses
 
 
