@@ -156,7 +156,8 @@ def test_with_the_default_name_queries_are_loaded_too(target, products, database
     table, column = ("products", "t.sku") if target else ("coclick", "t.doc")
     vector = "t.coclick_vector" if target else "t.vector"
     found = rows(database, f"""SELECT {column}::text AS doc, -({vector} <#> q.vector) AS score
-        FROM {table} t, coclick_queries q WHERE q.query = 'lamp' AND {vector} <#> q.vector < 0""")  # fmt: skip
+        FROM {table} t, coclick_queries q
+        WHERE q.query = 'lamp' AND {vector} <#> q.vector < 0""")  # fmt: skip
     expected = dict(model.search("lamp", 10).hits())
     assert {row["doc"]: row["score"] for row in found} == pytest.approx(expected, rel=1e-5)
     assert len(expected) == 2

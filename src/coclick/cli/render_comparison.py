@@ -21,7 +21,10 @@ _NOT_ENGINES = ("serve", "rerank")
 
 def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     """Print the models, best first, what was left out and why, and the recommendation."""
-    main, splits = stats["protocol"]["main_measure"], [split["name"] for split in stats["splits"]]
+    main, splits = (
+        stats["protocol"]["main_measure"],
+        [split["name"] for split in stats["splits"] if split["models"]],
+    )
     ordered = sorted(stats["models"], key=lambda model: -model.get("quality", model["measures"][main]))
     rows = [
         [

@@ -4,7 +4,7 @@ A script stops at the first error, and psql then exits with a status other than 
 transaction, so an interrupted load changes nothing. Each script can run again. A load first reduces the
 export to what differs from the tables; a vector that is NULL stands for a row to delete. What these rows were
 before stays in tables `…_undo` for `rollback.sql`; `…_versions` has the current version and the one before.
-Temporary tables hide others of the same name, so theirs have a `$`, which no name of an export or a table has.
+Temporary tables hide others of the same name, so theirs have a `$`, which no name of an export has.
 """
 
 from __future__ import annotations
