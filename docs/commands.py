@@ -15,6 +15,8 @@ HEAD = """# Commands
 Generated from the help texts by `make docs`; a test fails when it is out of date. Every command that prints a
 table also prints JSON with `--json`. Exit codes: 0 success, 1 failure, 2 wrong arguments or input, 3 damaged
 graph or model, 130 interrupted.
+
+`coclick --install-completion` completes commands and options with the Tab key, in new shells.
 """
 
 

@@ -91,7 +91,6 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Learn search relevance from click logs: vectors of readable words that say why they match.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -268,7 +268,7 @@ def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
-    stats = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
+    stats = ", ".join(f"{name} {value[name]:,}" for name in ("mean", "median", "p99", "max"))
     console().print(f"\n[bold]{name}[/]  [dim]{stats}[/]")
     _bars("", ["", ""], value["histogram"])
 

@@ -46,7 +46,8 @@ def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     for split in stats["splits"][1:]:
         if missing := len(ordered) - split["models"]:
             why = "the budget was used up" if stats["budget"]["complete"] else "interrupted"
-            console().print(f"note: {missing} models were not judged by {split['name']}: {why}", style="dim")
+            models = f"{counted(missing, 'model')} {'was' if missing == 1 else 'were'}"
+            console().print(f"note: {models} not judged by {split['name']}: {why}", style="dim")
     _left_out(stats)
     _recommendation(stats, command)
 
