@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# What pip does for packages that are not editable. Where Python may not write it, every start would compile anew.
+# What pip does for packages that are not editable. Where Python may not write it, every start would compile again.
 BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
@@ -23,7 +23,7 @@ help:
 	@echo "make health     code that nothing uses, and the coverage of each room by the quick tests (ARGS=tests/text)"
 	@echo "make sbom       the versions of all dependencies as CycloneDX JSON in build/sbom.json"
 	@echo "make audit      compare them with a database of known vulnerabilities"
-	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
+	@echo "make faults     kill -9, damaged files, hostile manifests, full disks, and what happened (ARGS='damage --trials 500')"
 	@echo "make fuzz       give changed files to every reader for some time (MINUTES=10 ARGS=judgments)"
 	@echo "make soak       a server for half an hour: load, slow and huge clients, 10,000 connections, bad models (ARGS='--minutes 1')"
 	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"

@@ -2,7 +2,7 @@
 
     python -m benchmarks --only export --shape M
 
-Shape S has 100,000 documents, M and L have a million. Each engine is exported in a process of its own, five
+Shape S has 100,000 documents, M and L have a million. Each engine is exported in a separate process, five
 times; the best run counts. The peer of a whole export is `json.dumps` of the same documents, measured on a
 sample; that of memory is the limit of 2 GB; that of an increment is a tenth of the time of the whole export.
 CPU time is that of the process, for machines that are not quiet.

@@ -1,4 +1,4 @@
-"""Reading a UBI log, one JSON record a line, compared with DuckDB's own JSON reader on the same file.
+"""Reading a UBI log, one JSON record per line, compared with DuckDB's own JSON reader on the same file.
 
 Ours is `LogReader.open`: records become typed and validated rows in a Parquet file, and the queries that
 events are joined with are collected. Theirs writes what it reads to a Parquet file, unchecked and not

@@ -137,7 +137,7 @@ def main(seeds: list[int]) -> None:
 
 
 def measure_speed(sizes: list[int]) -> None:
-    """Print the CPU seconds in which the rules of graphs of pseudo-words are found, two pairs a query."""
+    """Print the CPU seconds in which rules are found in graphs of pseudo-words, two pairs for each query."""
     for queries in sizes:
         graph = graph_of(shaped_graph(queries, queries, 2 * queries))
         began = time.process_time()

@@ -67,7 +67,7 @@ def bins(name: str, clicks: np.ndarray) -> dict[str, float]:
 
 
 def simulate(directory: Path, name: str, scale: float, seed: int) -> tuple[float, float]:
-    """Run `coclick sample --like` in a process of its own; return its CPU seconds and its memory in GB."""
+    """Run `coclick sample --like` in a separate process; return its CPU seconds and its memory in GB."""
     command = [sys.executable, "-m", "coclick", "sample", str(directory), "--like", name]
     command += ["--scale", str(scale), "--seed", str(seed)]
     _, status, used = os.wait4(os.posix_spawn(sys.executable, command, os.environ), 0)

@@ -34,7 +34,7 @@ def data() -> Path:
     return DATA
 
 
-@pytest.fixture(scope="module")  # not longer: while it runs, no test can have a loop of its own
+@pytest.fixture(scope="module")  # not longer: while it runs, no test can start another event loop
 def browser():
     """A real browser."""
     from playwright.sync_api import sync_playwright
@@ -50,7 +50,7 @@ def browser():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m` does not choose
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` leaves out, and put the longest files first: nobody should wait for them."""
+    """Mark what `make quick` leaves out, and put the longest files first, so that none starts last."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if item.path.parent.name == "spark" or fixtures & {"spark", "cluster"}:

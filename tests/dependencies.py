@@ -2,8 +2,8 @@
 
     python tests/dependencies.py [EXTRA…]     # without extras: `all`
 
-`make sbom` and `make audit` read this list: .venv also has tools for development, which nobody installs with
-the package.
+`make sbom` and `make audit` read this list. .venv also has tools for development, which users do not
+install.
 """
 
 from __future__ import annotations

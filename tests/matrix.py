@@ -82,7 +82,7 @@ class Run(NamedTuple):
 
 
 def environment(project: dict[str, Any], run: Run) -> Path:
-    """Return the interpreter of an environment with the package, made anew when its requirements changed."""
+    """Return the interpreter of an environment with the package, made again when its requirements changed."""
     inside = run.home / "bin" / "python"
     wanted = json.dumps(
         [project["dependencies"], project["optional-dependencies"], run.constraints], indent=1

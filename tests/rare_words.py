@@ -53,7 +53,7 @@ def events() -> list[dict[str, object]]:
     add(5, RARE_USER, "hat", RARE_DOC, "click", 1)
     rows.append(dict.fromkeys(COLUMNS) | {"timestamp": "2026-05-06 10:00:00", "user": RARE_USER})
     rows[-1] |= {"query": f"cheap {RARE_QUERY}", "action": "search"}
-    for user in range(10):  # many ask, nobody clicks
+    for user in range(10):  # many searches, no clicks
         add(6, f"u{user}", UNCLICKED_QUERY, "hat-1", "impression", 1)
     click = {"user": BOT, "query": "hat", "doc": "hat-0", "action": "click", "position": 1}
     rows += [click | {"timestamp": f"2026-05-08 10:00:{i * 0.8:06.3f}"} for i in range(70)]

@@ -34,7 +34,7 @@ def half_bodies(trial: Trial) -> None:
 
 
 def dripping(trial: Trial) -> None:
-    """Send a byte now and then: the time of a head must not begin anew with each."""
+    """Send single bytes with pauses: the time limit of a head must not restart with each byte."""
     with _connections(trial, DRIPPING) as clients:
         began, left = time.monotonic(), set(clients)
         for client in clients:

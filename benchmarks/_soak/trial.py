@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from benchmarks._server import Server
 
-RANDOM = random.Random()  # of its own: hypothesis sets the seed of the module's
+RANDOM = random.Random()  # a separate generator: hypothesis sets the seed of the module's
 
 
 class WrongError(Exception):

@@ -17,30 +17,30 @@ COMMANDS = {
     "sample": "OUT --queries 10 --docs 10 --events 100",
     "build": "log.tsv -o OUT",
     "filter": "graph -o OUT",
-    "view": "graph tags -o OUT --queries tags.tsv --docs tags.tsv",
+    "view": "graph tags -o OUT --queries query-tags.tsv --docs doc-tags.tsv",
     "rejects": "graph",
     "train": "bm25 graph -o OUT",
     "search": "model hotel",
-    "similar": "model hotel",
+    "similar": "topics hotel",
     "expand": "model hotel",
     "explain": "model hotel hotel-0",
     "evaluate": "graph --models bm25 --holdout queries:0.3",
     "compare": "graph --only bm25 --budget 1s",
-    "tune": "bm25 graph --trials 1",
+    "tune": "bm25 graph --trials 1 --holdout queries:0.3",
     "features": "graph -o OUT --models bm25 --queries queries.tsv --qrels qrels.tsv",
     "ltr": "graph -o OUT --models bm25 --n-trees 1",
     "run": "model --queries queries.tsv -o OUT",
-    "evaluate-similar": "graph --models cos_clicks",
+    "evaluate-similar": "graph --models cos_clicks --holdout queries:0.3",
     "evaluate-units": "graph",
     "failing": "graph",
-    "topics": "model",
-    "translate": "model hotel",
+    "topics": "topics",
+    "translate": "topics hotel",
     "suggest build": "graph -o OUT",
     "suggest complete": "suggestions ho",
     "suggest correct": "suggestions hotl",
     "serve": "no-such-model",
-    "export": "model --to jsonl -o OUT",
-    "rules": "graph --to synonyms -o OUT",
+    "export": "model --to parquet -o OUT",
+    "rules": "graph --to querqy -o OUT",
 }
 
 
@@ -65,18 +65,29 @@ def place(tmp_path_factory):
     graph = planted.graph()
     graph.save(place / "graph")
     create("bm25").fit(graph).save(place / "model")
+    create("plsa(n_topics=4,iterations=2)").fit(graph).save(place / "topics")
     Suggestions.build(graph).save(place / "suggestions")
     (place / "log.tsv").write_text(LOG)
     (place / "events.tsv").write_text(EVENTS)
     (place / "queries.tsv").write_text("1\thotel\n")
     (place / "qrels.tsv").write_text("1\thotel-0\t1\n")
-    (place / "tags.tsv").write_text("hotel\ttag\t1\n")
+    for side, name in (("query", "hotel"), ("doc", "hotel-0")):
+        (place / f"{side}-tags.tsv").write_text(f"{side}\tfeature\tvalue\n{name}\ttag\t1\n")
     return place
 
 
 def test_every_command_with_a_number_is_tried():
     assert {command for command, _ in numbers()} == set(COMMANDS)
     assert len(numbers()) > 40
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "serve"])
+def test_the_command_lines_are_valid(run, place, tmp_path, monkeypatch, command):
+    """Otherwise every value would be refused, for another reason."""
+    monkeypatch.chdir(place)
+    words = COMMANDS[command].replace("OUT", str(tmp_path / "out")).split()
+    answer = run(*command.split(), *words)
+    assert answer.code == 0, answer.err
 
 
 def check(answer, value):

@@ -83,6 +83,13 @@ def test_names_of_files_are_utf8_in_every_locale(tmp_path, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([f"{name}.tsv", f"{name}-graph"])
 
 
+def test_where_python_refuses_utf8_the_program_starts_once(tmp_path):
+    """`-X utf8=0` wins over the environment: starting again and again would never end."""
+    command = [sys.executable, "-X", "utf8=0", "-m", "coclick", "--version"]
+    done = subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_name_that_is_not_utf8_is_refused(tmp_path):
     (tmp_path / "log.tsv").write_text("query\tdoc\tclicks\nschön\tD1\t3\n", encoding="utf-8")
     command = [sys.executable, "-m", "coclick", "build", "log.tsv", "-o", os.fsdecode(b"caf\xe9")]

@@ -45,7 +45,7 @@ IMPORTS = (
 
 
 def requests(kind, work):
-    """Everything that the programs send for an export of its own and one into an index."""
+    """Everything that the programs send for an export with its own index and one into an existing index."""
     alias = [export(work / f"{kind}-{i}", kind, {"a": "red", str(i): "blue"}) for i in range(2)]
     options = {"into": "products", "id_field": "sku", "hybrid": "title^3"}
     into = export(work / f"{kind}-into", kind, {"s": "red"}, **options)

@@ -20,7 +20,7 @@ FOUND = Path(__file__).parent / "found"
 
 
 def main() -> int:
-    """Run every reader in a process of its own, for its share of the time."""
+    """Run every reader in a separate process, for its share of the time."""
     parser = argparse.ArgumentParser(prog="make fuzz", description="Give changed files to readers.")
     parser.add_argument("readers", nargs="*", help="names of readers; default: all")
     parser.add_argument("--minutes", type=float, default=10, help="for all readers together")

@@ -2,8 +2,8 @@
 descriptors, little memory, a clock that jumps.
 
 Every command that writes is run there. It succeeds, or ends with a clean error and leaves the old output as
-it was. Full disks are small file systems in memory if this process may mount them, else a limit on the size
-of files.
+it was. Full disks are small file systems in memory. Where this process may not mount them, or the old output
+does not fit, a trial is not run, and counted as such.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from faults.commands import Command, Prepared, commands, prepare, reset, state, 
 from faults.damage import Result
 from faults.kill import count_steps
 
-CLASSES = ("succeeded", "clean error", "old output lost", "damaged", "traceback", "memory", "hang", "crash")
-ALLOWED = ("succeeded", "clean error")
+ALLOWED = ("succeeded", "clean error", "not run")
+CLASSES = (*ALLOWED, "old output lost", "damaged", "traceback", "memory", "hang", "crash")
 NOBODY = 65534
 _LONGEST = 120.0
 
@@ -152,7 +152,7 @@ def _trial(
             return (
                 _run(prepared, place, inputs, folder / "disk", chance)
                 if mounted
-                else ("succeeded", "not mounted")
+                else ("not run", "no file system may be mounted")
             )
     return _run(prepared, place, inputs, folder, chance)
 
@@ -164,7 +164,7 @@ def _run(
     try:
         reset(folder, one, inputs, with_old=True)
     except OSError:
-        return "succeeded", "the old output did not fit"
+        return "not run", "the old output did not fit"
     with place.outside(folder, chance):
         first = None
         if one.old is None and chance.random() < 0.5 and place.name != "full disk":

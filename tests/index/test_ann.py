@@ -169,7 +169,7 @@ def test_damaged_vectors_never_reach_usearch(tmp_path):
     content[-4:] = np.float32(np.nan).tobytes()
     file.write_bytes(content)
     opened = open_model(tmp_path / "model")
-    with pytest.raises(ArtefactError, match=r"model\.doc_index\.vectors: a value is not a number"):
+    with pytest.raises(ArtefactError, match=r"model\.doc_index\.vectors: a value is not a finite number"):
         opened.search("hotel")
 
 

@@ -1,4 +1,4 @@
-"""A task beside the session: its tables are seen, its errors are raised, and a failing caller stops it."""
+"""A task alongside the session: it sees its tables, its errors are raised, and a failing caller stops it."""
 
 import time
 
@@ -20,7 +20,7 @@ def db(tmp_path):
 
 def test_its_tables_are_seen_by_the_session(db):
     db.execute("CREATE TABLE number AS SELECT range AS n FROM range(10)")
-    with db.beside(
+    with db.run_alongside(
         lambda other: other.execute("CREATE TABLE square AS SELECT n * n AS n FROM number")
     ) as task:
         assert db.fetch_value("SELECT sum(n) FROM number") == 45
@@ -29,7 +29,7 @@ def test_its_tables_are_seen_by_the_session(db):
 
 
 def test_its_error_is_raised_where_its_result_is_asked_for(db):
-    asked = db.beside(lambda other: other.fetch_value("SELECT n FROM missing"))
+    asked = db.run_alongside(lambda other: other.fetch_value("SELECT n FROM missing"))
     with asked as task, pytest.raises(duckdb.CatalogException):
         task.result()
     assert db.fetch_value("SELECT 1") == 1
@@ -37,7 +37,7 @@ def test_its_error_is_raised_where_its_result_is_asked_for(db):
 
 def test_it_is_stopped_when_the_caller_fails(db):
     started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), db.beside(lambda other: other.execute(_ENDLESS)):
+    with pytest.raises(KeyboardInterrupt), db.run_alongside(lambda other: other.execute(_ENDLESS)):
         raise KeyboardInterrupt
     assert time.monotonic() - started < 20
     assert db.fetchall("SELECT table_name FROM duckdb_tables()") == []

@@ -1,4 +1,4 @@
-"""JSON arrays, pages of hits and indented objects become one record a line, with their lines in the text."""
+"""JSON arrays, pages of hits and indented objects become one record per line, with line numbers."""
 
 import io
 import json

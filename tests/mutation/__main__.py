@@ -10,7 +10,7 @@ Mutants are generated from the syntax tree (`operators.py`) or written by hand (
 `equivalent.py` change nothing that a test could notice; each has its reason.
 
 It is a tool of our own because mutmut and cosmic-ray write mutants into the sources: every one of them would
-compile all kernels anew, which takes minutes.
+compile all kernels again, which takes minutes.
 """
 
 from __future__ import annotations

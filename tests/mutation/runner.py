@@ -2,7 +2,7 @@
 
 The parent imports `coclick.jit.compiler` from the sources as they are, so the cache of compiled code keeps
 its directory, and mutants of Python code use it. The package's own rule, that changed sources never use it,
-stays. Mutants of compiled code run without a cache. A child imports the package anew, with the mutant
+stays. Mutants of compiled code run without a cache. A child imports the package again, with the mutant
 in place of its file.
 """
 
@@ -260,7 +260,7 @@ def start(project: Project, mutant: Mutant, tests: Sequence[str], seconds: dict[
 
 
 def fork(work: Callable[[], int], folder: Path) -> int:
-    """Run a function in a child process, in a process group of its own; return the process id."""
+    """Run a function in a child process with its own process group; return the process id."""
     sys.stdout.flush()
     child = os.fork()
     if child:

@@ -66,6 +66,19 @@ def test_a_rule_needs_searches_users_and_a_wording_that_fails_less(log, tmp_path
     assert rules_of(one, tmp_path) == {}, "one user"
 
 
+def test_one_query_with_two_spellings_of_the_next_is_one_query(tmp_path):
+    """Lamp and lamps have one stem, so both follow-ups are the same move, from a single query."""
+    log = Log()
+    for spelling in ("lamp", "lamps"):
+        for _ in range(6):
+            log.session(("cheap lamp", ""), (spelling, "lamp"))
+            log.session(("green thing", None), (spelling, "lamp"))
+    found = rules_of(log, tmp_path)
+    assert set(found) == {("rewrite", "green thing", "lamp")}, "a delete needs two queries"
+    rewrite = found["rewrite", "green thing", "lamp"]
+    assert (rewrite.clicks, rewrite.share) == (12, 1)
+
+
 def test_a_word_of_the_clicked_titles_is_not_deleted(tmp_path):
     log = Log()
     for i in range(12):

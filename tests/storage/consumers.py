@@ -1,4 +1,4 @@
-"""Everything that reads a graph or a model, run on damaged ones in a process of its own."""
+"""Everything that reads a graph or a model, run on damaged ones in a separate process."""
 
 from __future__ import annotations
 

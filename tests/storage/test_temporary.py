@@ -1,4 +1,4 @@
-"""Temporary files: removed at the end, by whom they belong to or by the next process that needs one."""
+"""Temporary files: removed at the end by their process, or by the next one if it was killed."""
 
 import fcntl
 import os
@@ -98,17 +98,29 @@ def test_files_of_others_stay(place):
     others = (
         ".page.html.original",
         ".page.html.coclick-backups12",
-        "coclick-12345678x",
-        ".page.html.coclick-1234567",
+        ".page.html.coclick-backup12",
+        "coclick-tmp-12345678x",
+        ".page.html.coclick-tmp-1234567",
     )
     for name in others:
         (place / name).write_text("mine")
-    (place / ".page.html.coclick-aaaaaaaa").symlink_to(place)
+    link = ".page.html.coclick-tmp-aaaaaaaa"
+    (place / link).symlink_to(place)
     make_old(place)
     write_file(path, "new")
     with temporary_directory():
         pass
-    assert set(names(place)) == {*others, ".page.html.coclick-aaaaaaaa", "page.html"}
+    assert set(names(place)) == {*others, link, "page.html"}
+
+
+@pytest.mark.parametrize("name", ["coclick-logs2024", "coclick-exports1", "coclick-12345678"])
+def test_directories_that_a_person_may_name_so_stay(place, name):
+    (place / name).mkdir()
+    (place / name / "log.tsv").write_text("mine")
+    make_old(place)
+    with temporary_directory():
+        pass
+    assert (place / name / "log.tsv").read_text() == "mine"
 
 
 def test_an_exception_leaves_the_old_file(place):

@@ -49,7 +49,7 @@ def is_not_negative(values: NDArray[Any]) -> bool:
 
 
 def _every_block(size: int, check: Callable[[int, int], bool]) -> bool:
-    """Whether a check holds for every block of so many entries; several threads share a large array."""
+    """Return whether a check holds for every block; several threads share a large array."""
     blocks = [(first, min(first + _BLOCK, size)) for first in range(0, size, _BLOCK)]
     if size < _MIN_PARALLEL:
         return all(check(*block) for block in blocks)

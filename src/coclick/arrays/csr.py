@@ -77,7 +77,7 @@ class Csr:
         if not is_within(self.indices, 0, self.columns):
             return "a column is out of bounds"
         if not is_finite(self.data):
-            return "a value is not a number"
+            return "a value is not a finite number"
         return None
 
     def to_scipy(self) -> scipy.sparse.csr_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -82,5 +83,5 @@ def _print(found: Mapping[str, Any], graph: Path) -> None:
         console().print(f"[dim]… and {counted(more, 'more cluster')}; --json or --html has all[/]")
     for command in dict.fromkeys(cluster["fix"]["command"] for cluster in clusters[:_SHOWN]):
         if command:
-            shipped = command.replace("GRAPH", str(graph))
+            shipped = command.replace("GRAPH", shlex.quote(str(graph)))
             console().print(f"ship with: {shipped}", markup=False, highlight=False, soft_wrap=True)

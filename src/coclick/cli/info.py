@@ -40,9 +40,9 @@ def info(
             output(stats, json_, render.info, stats)
         except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
             raise ArtefactError(
-                "the figures of the manifest are not such as coclick writes",
+                "the statistics in the manifest have values that coclick does not write",
                 where=str(path / MANIFEST),
-                hint="`coclick verify` tells whether the manifest was changed",
+                hint="`coclick verify` says whether the manifest was changed",
             ) from None
 
 

@@ -77,7 +77,7 @@ def serve(
     ] = None,
     engine_headers: Annotated[
         Path | None,
-        typer.Option(help="File with headers for the engine, such as Authorization: …, one a line."),
+        typer.Option(help="File with headers for the engine, such as Authorization: …, one per line."),
     ] = None,
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Number of processes; they share the models in memory.")

@@ -36,7 +36,7 @@ def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
     min_users: Annotated[
         int,
-        typer.Option(min=1, max=MAX_COUNT, help="Suggest only queries that at least so many users asked."),
+        typer.Option(min=1, max=MAX_COUNT, help="Suggest only queries that at least this many users typed."),
     ] = 1,
     force: Force = False,
     json_: Json = False,
@@ -108,7 +108,7 @@ def correct(
     queries: QueriesFile = None,
     min_confidence: Annotated[
         float,
-        typer.Option(min=0, max=1, callback=finite, help="Say nothing below this probability to be right."),
+        typer.Option(min=0, max=1, callback=finite, help="Propose no correction with a lower probability."),
     ] = 0.6,
     json_: Json = False,
 ) -> None:

@@ -53,7 +53,7 @@ class LiveTable:
         self._live, self._lines, self._last, self._running, self._step = live, list[str](), "", "", ""
 
     def update(self, update: Update) -> None:
-        """Draw the table anew."""
+        """Redraw the table."""
         if update.comparison.properties:
             self.latest, self._lines = update.comparison, short_table(update.comparison)
         self._last = one_line(update.text) if update.text and not update.running else self._last

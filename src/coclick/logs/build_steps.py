@@ -209,7 +209,7 @@ class BuildSteps:
             return
         has_results = "results" in self.log.fields
         # Writing leaves a core idle: searches are counted at the same time.
-        with db.beside(lambda other: searches.count_searches(other, schema, has_results)) as counting:
+        with db.run_alongside(lambda other: searches.count_searches(other, schema, has_results)) as counting:
             queries = self._write_tables(language)
             self.stats |= counting.result()
         searches.write_searches(db, self.out, queries, self.stats["min_users"])

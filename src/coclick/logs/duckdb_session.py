@@ -146,10 +146,10 @@ class DuckDBSession:
         return self._wait(task, cancel)
 
     @contextmanager
-    def beside(self, task: Callable[[DuckDBSession], Result]) -> Iterator[Future[Result]]:
-        """Run a task on a connection of its own while the caller goes on; stop it if the caller fails.
+    def run_alongside(self, task: Callable[[DuckDBSession], Result]) -> Iterator[Future[Result]]:
+        """Run a task on a second connection while the caller goes on; stop it if the caller fails.
 
-        Wait for the result before you leave the context. The task must not ask for temporary names.
+        Read the result inside the context: leaving it stops the task. The task must not use temporary names.
         """
         other = copy.copy(self)
         with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other._pool:

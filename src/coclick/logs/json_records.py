@@ -1,4 +1,4 @@
-"""Split a JSON text into records, one a line, with bounded memory: arrays, pages of hits, indented objects.
+"""Split a JSON text into records, one per line, with bounded memory: arrays, pages of hits, indented objects.
 
 A text is a sequence of values. An array, or an array of arrays, holds records; so does a page such as
 `{"hits": {"hits": […]}}`. Everything else is a record. What is no JSON is written as it is, for the reader
@@ -69,7 +69,7 @@ def _leads_to_array(text: str, path: tuple[str, ...]) -> bool:
 
 
 def is_by_line(lines: list[str]) -> bool:
-    """Return whether a JSON text has one record a line, given its first lines."""
+    """Return whether a JSON text has one record per line, given its first lines."""
     text = "\n".join(lines)
     if text.lstrip("\ufeff \t\r\n").startswith("[") or page_path(text):
         return False

@@ -1,7 +1,7 @@
 """Document expansion: the words that a model learned for documents, most of all words of queries.
 
 Searchers often use other words than the document. A model that learned such words from clicks can hand them
-to a search engine: in a field of their own, they let the engine find the document by words that it lacks. The
+to a search engine: in a separate field, they let the engine find the document by words that it lacks. The
 weight of a word is what it adds to the score of the document for a query of this word alone.
 
 A model declares its vocabulary (`_expansion_words`) and returns the heaviest words of a block of documents

@@ -144,7 +144,7 @@ class ModelHooks:
         return {}
 
     def _find_defect(self) -> str | None:
-        """Return in what way an opened model does not fit together, or None; must read no array."""
+        """Return why the state of an opened model does not fit together, or None; read no large array."""
         return None
 
     def _update_capabilities(self) -> None:

@@ -43,11 +43,11 @@ class Budget:
         return self.limit - self.used
 
     def allow(self, seconds: float) -> None:
-        """Let the training that begins now take so many seconds, but not clearly exceed the budget."""
+        """Limit the training that begins now to that many seconds, and to the budget with some grace."""
         self._stop_at = min(self.used + seconds, _GRACE * self.limit)
 
     def allow_any(self) -> None:
-        """Let the training that begins now take any time."""
+        """Do not limit the training that begins now."""
         self._stop_at = math.inf
 
     def stop_late(self, progress: Progress) -> Progress:

@@ -63,7 +63,7 @@ def find_in_follow_ups(graph: ClickGraph, words: LogWords, min_searches: float) 
         kind, left_text, right_text = _name(words, left, right, found, more_used)
         if not kind:
             continue
-        asked = words.queries.rows_with(left) if kind != "rewrite" else np.array(found.queries)
+        asked = words.queries.rows_with(left) if kind != "rewrite" else np.unique(found.queries)
         went_on = int(followed[asked].sum())
         if wilson_interval(n, went_on)[0] >= _MIN_SHARE:
             rules.append(with_evidence(kind, left_text, right_text, n, went_on, evidence=FOLLOW_UPS))
@@ -118,7 +118,7 @@ def _name(
     words: LogWords, left: Phrase, right: Phrase, found: _Moves, more_used: bool
 ) -> tuple[str, str, str]:
     """The kind of a rule and its sides as text; no kind if the words do not make one."""
-    several = len(found.queries) >= _MIN_QUERIES
+    several = len(set(found.queries)) >= _MIN_QUERIES
     if not left or not words.has_content(left) or (right and not words.has_content(right)):
         return "", "", ""
     text = words.display(words.queries, words.query_clicks, left)

@@ -20,7 +20,7 @@ _WRITTEN_OUT_SHARE = 0.7  # of the linked clicks with the words that are abbrevi
 
 
 class Link(NamedTuple):
-    """Two phrases that stand for each other, and the clicked pairs that say so."""
+    """Two phrases with the same meaning, and the clicked pairs that support it."""
 
     left: Phrase
     right: Phrase

@@ -15,9 +15,9 @@ from coclick.rules.rule import KINDS, Rule
 from coclick.rules.translations import find_translations
 from coclick.rules.words import LogWords, is_spaced
 
-CORRECTION_FACTOR = 5  # corrections need so many times fewer clicks: the letters agree already
+CORRECTION_FACTOR = 5  # corrections need a fifth of the clicks, because the letters agree already
 
-FOLLOW_UP_FACTOR = 2  # rules from follow-ups need half: people say themselves what they mean
+FOLLOW_UP_FACTOR = 2  # rules from follow-ups need half, because people typed both wordings
 
 
 def mine(graph: ClickGraph, min_clicks: float, min_share: float) -> list[Rule]:

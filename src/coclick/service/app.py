@@ -70,7 +70,7 @@ def for_process() -> FastAPI:
 
 
 def for_worker() -> FastAPI:
-    """Create the application in one of several workers, where nobody else prints errors."""
+    """Create the application in one of several workers; print errors, because uvicorn does not."""
     try:
         return for_process()
     except CoclickError as error:

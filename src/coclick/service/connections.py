@@ -1,8 +1,8 @@
 """Limits of connections that uvicorn lacks: size and time of a request's head, their number, slow readers.
 
-uvicorn's parser hands over a request once its head is complete, however large that is and however long it
-takes. `LimitedProtocol` counts bytes and headers while they arrive. `Connections` looks at all connections
-once a second and ends those that have taken too long. Bodies are limited by the middleware.
+uvicorn limits neither the size of a request's head nor the time until it is complete. `LimitedProtocol`
+counts bytes and headers while they arrive. `Connections` looks at all connections once a second and ends
+those that have taken too long. Bodies are limited by the middleware.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Connections:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with limits; the application's lifespan hands over the `Connections`."""
+    """uvicorn's protocol with limits; the `Connections` come from the application's lifespan."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -129,7 +129,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._expect(_Reading.HEAD)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header if there are not too many; those after a body are ignored."""
+        """Add a header if there are not too many; trailers, which follow the body, are ignored."""
         if self._reading is not _Reading.HEAD:
             return
         if len(self.headers) >= self._limits.headers:
@@ -237,7 +237,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def raise_open_files(wanted: int) -> None:
-    """Raise the number of open files of this process and its workers, as far as the system lets it."""
+    """Raise the number of open files of this process and its workers, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Semaphore
 from typing import Any, Protocol, TypeVar
 
 from coclick.errors import ThreadError
@@ -43,7 +43,7 @@ class Executor:
 
     def __init__(self) -> None:
         self._pool = start_pool(_cores(), "coclick")
-        self._running = 0
+        self._places = Semaphore(_MAX_WAITING)  # taken in the event loop, given back in threads
 
     async def call(self, loaded: Loaded, function: Callable[..., T], *args: Any) -> T:
         """Call `function(model, *args)`, in the event loop if such calls are fast."""
@@ -57,22 +57,19 @@ class Executor:
 
     async def run_in_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call a function in one of the threads."""
-        if self._running >= _MAX_WAITING:
+        if not self._places.acquire(blocking=False):
             raise BusyError
         try:
             future = self._pool.submit(function, *args)
         except RuntimeError:  # the service is shutting down
+            self._places.release()
             raise BusyError from None
-        self._running += 1
-        future.add_done_callback(self._on_done)
+        future.add_done_callback(lambda _: self._places.release())
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
         """Wait for running calls."""
         self._pool.shutdown()
-
-    def _on_done(self, _: object) -> None:
-        self._running -= 1
 
 
 def start_pool(size: int, name: str) -> ThreadPoolExecutor:

@@ -2,7 +2,7 @@
 
 A request keeps the model it started with, so none is dropped or mixed; the old model is freed when its last
 request is done. If the new model cannot be opened, for whatever reason, the old one stays, the problem is
-reported, and opening is tried again when the model changes, and now and then.
+reported, and opening is tried again when the model changes, and after growing pauses.
 """
 
 from __future__ import annotations

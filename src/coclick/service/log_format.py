@@ -1,4 +1,4 @@
-"""How the service writes its log: one message a line, and no text that could control a terminal."""
+"""The format of the log of the service: no text in it can control a terminal."""
 
 from __future__ import annotations
 

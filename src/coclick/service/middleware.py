@@ -69,7 +69,7 @@ class ServiceMiddleware:
             await self._handle(scope, receive, send_with_headers)
         except Exception as error:
             if not isinstance(error, TimeoutError):
-                log.exception("internal error at %s", scope["path"])
+                log.exception("internal error at %r", scope["path"])  # %r: a path may hold line feeds
             if not status:  # otherwise the response has started and can only be cut off
                 await self._failure(error)(scope, receive, send_with_headers)
         finally:

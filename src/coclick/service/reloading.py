@@ -94,7 +94,7 @@ def reload_changed(loaded: L, retries: Retries, load: Callable[[], L]) -> L | No
 
 
 def version_of(path: Path) -> tuple[int, ...]:
-    """Return what tells a manifest on disk from another one; empty if there is none."""
+    """Return the modification time, inode and size of a manifest; empty if there is none."""
     try:
         manifest = (path / MANIFEST).stat()
     except OSError:

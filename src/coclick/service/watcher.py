@@ -25,7 +25,7 @@ _KEPT = "changed on disk but cannot be loaded; the old version is still served"
 
 
 class Watcher:
-    """Checks the directories of everything that is served, in a thread of its own."""
+    """Checks the directories of everything that is served, in a separate thread."""
 
     def __init__(
         self, models: LoadedModels, suggestions: ServedSuggestions, seconds: float, metrics: Metrics

@@ -129,7 +129,7 @@ class Artefact:
             yield from self._published_damage(name, entry)
 
     def _published_damage(self, name: str, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """The same for the second name of a file, which may have become a file of its own."""
+        """Yield the same for the published name of a file, which may no longer be a link to it."""
         published = published_name(name)
         if published is None or not os.path.lexists(self.path / published):
             return

@@ -5,7 +5,7 @@ A stored value passes in two steps, both driven by its declaration (`coclick.sto
 1. `Gate.fit` runs when the artefact is opened and reads no content. The value has the declared type; its
    arrays have the declared element type and number of dimensions; sizes of the same name agree.
 2. The first use of the value reads its arrays once: pointers ascend, indices are within bounds, numbers are
-   finite, and the class finds no further defect (`find_defect`). Until then nobody can get hold of the value:
+   finite, and the class finds no further defect (`find_defect`). Until then no code can reach the value:
    `Gated` objects return an attribute only after its check. That it passed is remembered.
 
 So SciPy, compiled code and NumPy see no array of a file that was not checked, and need no checks themselves.
@@ -312,7 +312,7 @@ def _without_marks(declared: Any) -> Any:
 
 
 def _resolved(declared: Any) -> Any:
-    """What a type alias stands for; `NDArray` of recent versions of NumPy is one on Python 3.12 and later."""
+    """Resolve a type alias, such as `NDArray` of recent versions of NumPy on Python 3.12 and later."""
     origin = get_origin(declared)
     if hasattr(origin, "__value__"):
         return origin.__value__[get_args(declared)]
@@ -358,7 +358,7 @@ def _find_array_defect(value: Any, marks: Marks, scope: Scope) -> str | None:
     if marks.index and not is_within(value, marks.index.lowest, scope.size(marks.index.into) or 0):
         return f"a number of {marks.index.into} is out of bounds"
     if value.dtype.kind == "f" and marks.shape and not marks.may_be_missing and not is_finite(value):
-        return "a value is not a number"
+        return "a value is not a finite number"
     if marks.not_negative and not is_not_negative(value):
         return "a value is negative"
     return None

@@ -27,7 +27,7 @@ ENTRY_NAME = re.compile(rf"{_PLAIN_NAME}|{_TABLE_NAME}")  # files and directorie
 
 
 class BrokenManifestError(ArtefactError):
-    """A manifest that is not one: cut short, changed by hand, or not a file at all."""
+    """A manifest that cannot be used: truncated, edited by hand, or not a regular file."""
 
 
 def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
 
 
 def parse_manifest(content: bytes, where: str) -> Any:
-    """Return the JSON value of a manifest, which is read by a parser that has no limits of its own."""
+    """Check the size of a manifest and parse it; the JSON parser has no limits."""
     if len(content) > MAX_BYTES:
         raise BrokenManifestError(f"the manifest has more than {MAX_BYTES:,} bytes", where=where)
     if sum(content.count(mark) for mark in b"[{,") > MAX_VALUES:

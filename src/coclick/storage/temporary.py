@@ -19,7 +19,7 @@ from typing import IO
 
 from coclick.storage.file_lock import try_lock
 
-_PREFIX = "coclick-"
+_PREFIX = "coclick-tmp-"  # longer than a name that a person would choose: what has it may be removed
 _MIN_AGE = 60  # seconds; a younger one may belong to a process that is about to lock it
 _MAX_NAME = 50  # characters of an output's name in the name of its temporary file
 
@@ -62,7 +62,7 @@ def replacing_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _hidden_prefix(path: Path) -> str:
-    """What the names of temporary files of an output begin with; no file of a user is called so."""
+    """Return the beginning of the names of an output's temporary files."""
     return f".{path.name[:_MAX_NAME]}.{_PREFIX}"
 
 

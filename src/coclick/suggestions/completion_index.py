@@ -150,7 +150,7 @@ class CompletionIndex:
 
 
 def allowed_typos(characters: int) -> int:
-    """Return how many typos are tolerated in so many characters."""
+    """Return how many typos are tolerated in a text of that many characters."""
     if not _MIN_TYPED <= characters <= _MAX_TYPED:
         return 0
     return 2 if characters >= _MIN_TYPED_FOR_TWO else 1

@@ -66,7 +66,7 @@ class DeleteIndex:
 
 
 def allowed_edits(letters: int) -> int:
-    """Return how many edits a word of so many letters may be corrected by."""
+    """Return by how many edits a word of that many letters may be corrected."""
     if not MIN_LETTERS <= letters <= MAX_LETTERS:
         return 0
     return 2 if letters >= MIN_LETTERS_FOR_TWO else 1

@@ -79,7 +79,7 @@ class Suggestions(Gated):
         """Learn suggestions from the queries and titles of a graph.
 
         Only queries with clicks are suggested, and none that looks like personal data or is likely misspelt.
-        With `min_users`, a query needs so many users; a graph that was built with `min_users` has no others.
+        A query needs at least `min_users` users; a graph that was built with `min_users` has no others.
         """
         from coclick.suggestions.query_selection import select_queries  # imports DuckDB, which takes long
 
@@ -177,7 +177,7 @@ class Suggestions(Gated):
         return found
 
     def correct(self, text: str, *, min_confidence: float = MIN_CONFIDENCE) -> Correction | None:
-        """Return what a query was probably meant to be; None if the text is likely right, or nobody knows.
+        """Return what a query was probably meant to be; None if the text is likely right, or unknown.
 
         The confidence is the probability that the correction is what was meant.
         """

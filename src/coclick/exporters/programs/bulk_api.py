@@ -95,7 +95,7 @@ class BulkLoad:
 
 
 def _full_reason(error: dict[str, Any]) -> str:
-    """Return the reason, with that of its cause: "failed to parse" alone helps nobody."""
+    """Return the reason, with that of its cause: "failed to parse" alone does not help."""
     cause = error.get("caused_by", {}).get("reason")
     return str(error.get("reason", "")) + (f" ({cause})" if cause else "")
 

@@ -3,7 +3,7 @@
 The alias NAME has the current version, NAME-previous the one before. `CREATEALIAS` replaces an alias at once
 ("Alias management"). Searches use the alias and never see a part of a version. Needs SolrCloud.
 
-An increment makes a collection of its own, too: documents that did not change are read from that of the base.
+An increment also makes a new collection: documents that did not change are read from that of the base.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Vespa has no aliases. A document's id begins with its version and its field `version` has it too. Queries
 name a query profile of the application, which has the current version: `vespa deploy` changes it at once.
 
-An increment becomes a version of its own, too: documents that did not change are read from the base.
+An increment also becomes a full version: documents that did not change are read from the base.
 """
 
 from __future__ import annotations

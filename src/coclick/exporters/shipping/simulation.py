@@ -1,4 +1,4 @@
-"""`InMemory`: what an engine looks up, from the arrays of the export: to measure what is lost on the way."""
+"""`InMemory`: what an engine looks up, from the arrays of the export, to measure what the export loses."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass
 class Rendered:
-    """The texts to write, one a file, and the rules that are not in them, by reason."""
+    """The texts to write, one per file, and the rules that are not in them, by reason."""
 
     parts: list[str]
     written: int

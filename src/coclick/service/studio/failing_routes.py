@@ -20,7 +20,7 @@ _PATIENCE = 3.0  # seconds; then the page asks again
 
 
 class Failing:
-    """The failing queries of a graph, found once in a thread of its own: that may take a minute."""
+    """The failing queries of a graph, found once, in a separate thread: that may take a minute."""
 
     def __init__(self, graph: ClickGraph, models: LoadedModels) -> None:
         self._graph, self._models = graph, models

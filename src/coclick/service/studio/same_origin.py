@@ -41,7 +41,7 @@ class SameOrigin:
 
 
 def _is_fixed(host: str) -> bool:
-    """Whether nobody else decides where a host name points: localhost, or an address of numbers."""
+    """Whether DNS cannot change where a host name points: localhost, or an IP address."""
     name = urlsplit(f"//{host}").hostname or ""
     try:
         ipaddress.ip_address(name)
