@@ -18,48 +18,48 @@ _CHECK = """\\set ON_ERROR_STOP on
 \\encoding UTF8
 SET client_min_messages = warning;
 BEGIN;
-CREATE TEMP TABLE coclick_wanted (query text, doc text, score float8) ON COMMIT DROP;
-CREATE TEMP TABLE coclick_vectors (query text, vector {type}) ON COMMIT DROP;
-\\copy pg_temp.coclick_wanted FROM 'sample-results.tsv' WITH (ENCODING 'UTF8')
-\\copy pg_temp.coclick_vectors FROM 'sample-vectors.tsv' WITH (ENCODING 'UTF8')
-CREATE TEMP TABLE coclick_found ON COMMIT DROP AS
-SELECT q.query, best.doc, best.score FROM coclick_vectors AS q CROSS JOIN LATERAL (
+CREATE TEMP TABLE check$wanted (query text, doc text, score float8) ON COMMIT DROP;
+CREATE TEMP TABLE check$vectors (query text, vector {type}) ON COMMIT DROP;
+\\copy pg_temp.check$wanted FROM 'sample-results.tsv' WITH (ENCODING 'UTF8')
+\\copy pg_temp.check$vectors FROM 'sample-vectors.tsv' WITH (ENCODING 'UTF8')
+CREATE TEMP TABLE check$found ON COMMIT DROP AS
+SELECT q.query, best.doc, best.score FROM check$vectors AS q CROSS JOIN LATERAL (
     SELECT t.{id}::text AS doc, -(t.{vector} <#> q.vector) AS score FROM {table} AS t
     WHERE t.{vector} <#> q.vector < 0 ORDER BY t.{vector} <#> q.vector, t.{id} LIMIT 10
 ) AS best;
 
 -- The lowest score that counts; with fewer than ten documents, all of them do
-CREATE TEMP VIEW coclick_low AS
-SELECT query, coalesce((SELECT min(score) FROM coclick_wanted AS w WHERE w.query = q.query
+CREATE TEMP VIEW check$low AS
+SELECT query, coalesce((SELECT min(score) FROM check$wanted AS w WHERE w.query = q.query
     HAVING count(*) = 10), 0) AS wanted,
-    coalesce((SELECT min(score) FROM coclick_found AS f WHERE f.query = q.query
+    coalesce((SELECT min(score) FROM check$found AS f WHERE f.query = q.query
     HAVING count(*) = 10), 0) AS found
-FROM coclick_vectors AS q;
-CREATE TEMP TABLE coclick_problems ON COMMIT DROP AS
+FROM check$vectors AS q;
+CREATE TEMP TABLE check$problems ON COMMIT DROP AS
 SELECT query, doc, format('has the score %s instead of %s', f.score, w.score) AS problem
-FROM coclick_wanted AS w JOIN coclick_found AS f USING (query, doc)
+FROM check$wanted AS w JOIN check$found AS f USING (query, doc)
 WHERE abs(f.score - w.score) > {tolerance} * abs(w.score)
 UNION ALL
 SELECT query, w.doc, format('with the score %s is not found', w.score)
-FROM coclick_wanted AS w JOIN coclick_low AS low USING (query)
+FROM check$wanted AS w JOIN check$low AS low USING (query)
 WHERE w.score > low.found * (1 + {tolerance})
-AND NOT EXISTS (SELECT FROM coclick_found AS f WHERE f.query = w.query AND f.doc = w.doc){in_table}
+AND NOT EXISTS (SELECT FROM check$found AS f WHERE f.query = w.query AND f.doc = w.doc){in_table}
 UNION ALL
 SELECT query, f.doc, format('with the score %s is not expected', f.score)
-FROM coclick_found AS f JOIN coclick_low AS low USING (query)
+FROM check$found AS f JOIN check$low AS low USING (query)
 WHERE f.score > low.wanted * (1 + {tolerance})
-AND NOT EXISTS (SELECT FROM coclick_wanted AS w WHERE w.query = f.query AND w.doc = f.doc);
+AND NOT EXISTS (SELECT FROM check$wanted AS w WHERE w.query = f.query AND w.doc = f.doc);
 DO $coclick$
 DECLARE problems bigint; first text;
 BEGIN
-    SELECT count(*), min(format('%s: %s %s', query, doc, problem)) INTO problems, first FROM coclick_problems;
+    SELECT count(*), min(format('%s: %s %s', query, doc, problem)) INTO problems, first FROM check$problems;
     IF problems > 0 THEN
         RAISE EXCEPTION '% results are not as expected, the first: %', problems, first
             USING HINT = 'is version {version} loaded? Run load.sql, then check.sql again';
     END IF;
 END $coclick$;
-SELECT count(DISTINCT query) || ' sample queries have the expected results' FROM coclick_wanted;
-DROP VIEW coclick_low;
+SELECT count(DISTINCT query) || ' sample queries have the expected results' FROM check$wanted;
+DROP VIEW check$low;
 COMMIT;
 """
 

@@ -191,7 +191,11 @@ class ClickGraph(Gated):
     def _open(cls, path: Path) -> ClickGraph:
         source = Artefact(path)
         if source.kind != "graph":
-            raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
+            raise UserError(
+                f"this is {with_article(source.kind)}, not a graph",
+                where=str(path),
+                hint="name the graph that it was made from; coclick build makes one from a log",
+            )
         return cls.read(source)
 
     @classmethod

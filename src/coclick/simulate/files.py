@@ -38,7 +38,9 @@ def writing_files(directory: Path, names: tuple[str, ...], force: bool) -> Itera
         if any(sign in str(error) for sign in _DISK_FULL):
             hint = "free some space or choose another directory"
             raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
-        raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
+        raise UserError(
+            f"cannot write the sample: {getattr(error, 'strerror', None) or error}", where=str(directory)
+        ) from error
 
 
 def write_tsv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

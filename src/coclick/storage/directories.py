@@ -54,7 +54,7 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
     _check_name(path)
     if missing := next((place.parent for place in (path, *path.parents) if _leaves_missing(place)), None):
         raise UserError("there is no such directory", where=str(missing))
-    place = next(place for place in (path, *path.absolute().parents) if place.exists())
+    place = next(place for place in (path, *path.absolute().parents) if _exists(place))
     if not place.is_dir():
         raise UserError("the output must be a directory, and this is not one", where=str(place))
     if not os.access(place, os.W_OK | os.X_OK):
@@ -63,6 +63,14 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
         return
     check_replaceable(str(path), [entry.name for entry in path.iterdir()], _is_artefact_entry, force)
     check_kind(path, kind)
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is something; raise if the directory it would be in is closed."""
+    try:
+        return path.exists()
+    except PermissionError as error:
+        raise UserError("no permission to write here", where=str(path.parent)) from error
 
 
 def _check_name(path: Path) -> None:
@@ -157,9 +165,9 @@ def check_same_kind(where: str, existing: str, kind: str) -> None:
 def check_file(path: Path, *, force: bool) -> None:
     """Raise if a file must not be written there. Call this before long work."""
     _check_name(path)
-    if path.is_dir():
+    if _exists(path) and path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
-    if path.exists() and not force:
+    if _exists(path) and not force:
         raise _exists_error(str(path))
     parent = path.absolute().parent
     if not parent.is_dir():
