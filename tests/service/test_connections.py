@@ -149,6 +149,23 @@ def test_bodies_that_do_not_arrive(models):
         until(lambda: count() == 0)
 
 
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_bodies_that_do_not_arrive_while_the_loop_is_held_up(models, loop, monkeypatch):
+    """The time of the body and that of the request were over at once, and a client's fault got 503."""
+    check = LimitedProtocol.check
+
+    def check_for_long(connection, now):
+        if connection._reading is connections._Reading.BODY:
+            time.sleep(0.7)
+        check(connection, now)
+
+    monkeypatch.setattr(LimitedProtocol, "check", check_for_long)
+    with listening(models, loop=loop, timeout=0.5) as (port, _), connect(port) as client:
+        client.sendall(POST + b"Content-Length: 100\r\n\r\n{")
+        code, message = answer_of(read_all(client))
+        assert code == 408 and message == "the body did not arrive within 0.3 seconds"
+
+
 def test_bodies_that_are_too_large(models):
     with listening(models) as (port, count):
         with connect(port) as client:
