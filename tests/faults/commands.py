@@ -12,7 +12,7 @@ from typing import Any
 from coclick import ClickGraph
 from coclick.errors import CoclickError
 from faults import forks
-from faults.artefacts import ask_verify, command
+from faults.artefacts import Target, ask_verify, command
 
 _NEVER = 600.0  # seconds: longer than any command here
 
@@ -30,9 +30,10 @@ class Command:
     verifiable: bool = True
 
 
-def commands(inputs: Path) -> list[Command]:
-    """All commands that write; `inputs` is the folder of `artefacts.make`."""
-    log, graph, model, vectors = inputs / "log", inputs / "graph", inputs / "model-0", inputs / "model-1"
+def commands(inputs: Path, targets: list[Target]) -> list[Command]:
+    """All commands that write; `inputs` is the folder of `artefacts.make`, which returned the targets."""
+    made = {target.name.partition("(")[0]: target.path for target in reversed(targets)}
+    log, graph, model, vectors = inputs / "log", inputs / "graph", made["bm25"], made["vpcg"]
 
     def cli(*arguments: str | Path) -> Callable[[Path], tuple[int, str]]:
         """A command line; OUT stands for the output."""
@@ -77,7 +78,7 @@ def commands(inputs: Path) -> list[Command]:
             "add",
             cli("add", "OUT", log / "new.tsv"),
             again=cli("add", "OUT", log / "more.tsv"),
-            old="model-0",
+            old=model.name,
         ),
         Command("compare", cli("compare", graph, "--only", "bm25", "--only", "clicks", *force)),
         Command("ltr", cli("ltr", graph, "--models", "bm25", "--models", "clicks", *force)),

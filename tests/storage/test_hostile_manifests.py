@@ -132,8 +132,11 @@ def test_a_deep_manifest_is_refused(graph, depth):
     for key in ("stats", "x"):
         (graph / MANIFEST).write_text(json.dumps(manifest | {key: {"n": nested}}))
         refused(graph, "nested more than 100 levels deep")
-    (graph / MANIFEST).write_text(json.dumps(manifest | {"x": {"n": json.loads("[" * 97 + "]" * 97)}}))
+    (graph / MANIFEST).write_text(json.dumps(manifest | {"x": {"n": json.loads("[" * 98 + "]" * 98)}}))
     ClickGraph.open(graph)
+    for scalar in ("1", '"x"', "null"):
+        (graph / MANIFEST).write_text(scalar)
+        refused(graph, "not a coclick manifest")
 
 
 HUGE = {

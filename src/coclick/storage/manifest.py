@@ -82,11 +82,11 @@ def parse_manifest(content: bytes, where: str) -> Any:
 def _is_deep(value: Any) -> bool:
     """Return whether a value is nested too deep for functions that call themselves for each level."""
     level = [value]
-    for _ in range(MAX_DEPTH):
-        parts = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [part for several in parts for part in several if isinstance(part, dict | list)]
+    for _ in range(MAX_DEPTH + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
         if not level:
             return False
+        level = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
     return True
 
 
