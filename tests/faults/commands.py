@@ -11,6 +11,7 @@ from typing import Any
 
 from coclick import ClickGraph
 from coclick.errors import CoclickError
+from coclick.storage.directories import published_name
 from faults import forks
 from faults.artefacts import Target, ask_verify, command
 
@@ -188,11 +189,12 @@ def state(prepared: Prepared, folder: Path, before: dict[str, str]) -> str:
 
 
 def _named(path: Path) -> set[str]:
-    """The files that the manifest of an artefact names, and the manifest."""
+    """The files that the manifest of an artefact names, under all their names, and the manifest."""
     import json
 
     files = json.loads((path / "manifest.json").read_text())["files"]
-    return {"manifest.json", *(entry["file"] for entry in files.values())}
+    published = {name for name in map(published_name, files) if name and (path / name).exists()}
+    return {"manifest.json", *published, *(entry["file"] for entry in files.values())}
 
 
 def verified(path: Path) -> str:
