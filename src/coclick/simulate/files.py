@@ -1,7 +1,7 @@
 """Write the files of a simulated log: all of them, or none.
 
-They are moved one by one into a directory that may hold other files. A process that is killed meanwhile leaves
-some of them, but never beside those of an older log.
+They are moved one by one into a directory that may hold other files. A process that is killed meanwhile
+leaves some of them, but never beside those of an older log.
 """
 
 from __future__ import annotations
