@@ -11,7 +11,7 @@ from typing import Any
 
 from coclick import ClickGraph
 from coclick.errors import CoclickError
-from coclick.storage.directories import published_name
+from coclick.storage.directories import PUBLISHED
 from faults import forks
 from faults.artefacts import Target, ask_verify, command
 
@@ -181,22 +181,27 @@ def state(prepared: Prepared, folder: Path, before: dict[str, str]) -> str:
         if not manifest.exists():
             return "absent"
         named = _named(folder / prepared.command.output)
-        if before and named == {name for name in before if not name.startswith(".")}:
+        if before and named == {name for name in before if _is_named(name)}:
             return "old"
         found = {name: digest for name, digest in found.items() if name in named}
-    if set(found) != set(prepared.new):
+    expected = set(filter(_is_named, prepared.new)) if prepared.command.verifiable else set(prepared.new)
+    if set(found) != expected:
         return "mixed"
     same = all(prepared.new[name] == found[name] for name in found if name not in prepared.volatile)
     return "new" if same else "mixed"
 
 
+def _is_named(file: str) -> bool:
+    """Whether a manifest names a file: not what is hidden, and no second names, which `verify` checks."""
+    return not file.startswith(".") and not PUBLISHED.fullmatch(file)
+
+
 def _named(path: Path) -> set[str]:
-    """The files that the manifest of an artefact names, under all their names, and the manifest."""
+    """The files that the manifest of an artefact names, and the manifest."""
     import json
 
     files = json.loads((path / "manifest.json").read_text())["files"]
-    published = {name for name in map(published_name, files) if name and (path / name).exists()}
-    return {"manifest.json", *published, *(entry["file"] for entry in files.values())}
+    return {"manifest.json", *(entry["file"] for entry in files.values())}
 
 
 def verified(path: Path) -> str:
