@@ -213,6 +213,24 @@ def test_a_client_that_does_not_read_is_cut_off(models):
         assert 'coclick_connections_refused_total{reason="slow response"} 1.0' in metrics
 
 
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+@pytest.mark.parametrize("seconds", [0.1, 1.0])  # the client leaves, or is cut off
+def test_requests_of_a_client_that_left_are_no_internal_errors(models, loop, seconds, caplog):
+    """Answers to pipelined requests were written to a closed connection, each with a traceback in the log."""
+    with listening(models, loop=loop) as (port, count):
+        clients = [socket.socket() for _ in range(3)]
+        for client in clients:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", port))
+            client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 300)
+        time.sleep(seconds)
+        for client in clients:
+            client.close()
+        until(lambda: count() == 0)
+        assert is_served(port)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_the_number_of_connections_is_limited(models):
     with listening(models, ConnectionLimits(connections=20)) as (port, count):
         clients = [connect(port) for _ in range(20)]
