@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,12 @@ from coclick.exporters.output_folder import KIND
 from coclick.exporters.packed_rows import hash_texts
 from coclick.exporters.tolerance import Movements, Tolerance
 from coclick.storage.manifest import MANIFEST, read_manifest
+from coclick.storage.plain_files import open_plain
 
 CONTENTS = "contents.npz"
 _TITLE_SEED = 1
+_MAX_UNIT = float(np.finfo(np.float64).max)
+_ENCRYPTED = 1  # flag of an entry in an archive
 _MIN_BLOCK = 1024  # documents that are worth the calls that write a block
 _COMPARED = ("engine", "index", "model", "into", "id_field", "dimensions")  # must be as in the base
 
@@ -221,8 +224,10 @@ class BaseExport:
         docs, queries = _read_contents(path)
         if content_version(docs, queries, manifest) != manifest["version"]:
             raise _damaged(path)
-        unit, graph = float(manifest.get("score_unit", 1)), str(manifest.get("graph"))
-        return cls(manifest["version"], unit, graph, docs, queries)
+        unit = manifest.get("score_unit", 1)
+        if not isinstance(unit, int | float) or not 0 < unit < _MAX_UNIT:
+            raise _damaged(path)
+        return cls(manifest["version"], float(unit), str(manifest.get("graph")), docs, queries)
 
 
 def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) -> str:
@@ -255,13 +260,23 @@ def _read_contents(path: Path) -> tuple[Contents, Contents]:
             hint="export the whole model, without --changes-from; earlier releases wrote no such file",
         )
     try:
-        with np.load(path / CONTENTS, allow_pickle=False) as arrays:
-            docs, queries = (_checked(arrays, name) for name in ("docs", "queries"))
-            return docs, queries
+        with open_plain(path, CONTENTS) as stream:
+            _check_uncompressed(stream)
+            with np.load(stream, allow_pickle=False) as arrays:
+                docs, queries = (_checked(arrays, name) for name in ("docs", "queries"))
+                return docs, queries
     except CoclickError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, EOFError, OverflowError, MemoryError, zipfile.BadZipFile):
         raise _damaged(path) from None
+
+
+def _check_uncompressed(stream: BinaryIO) -> None:
+    """Raise unless an archive is as `write_contents` writes it: a small one could hold endless content."""
+    with zipfile.ZipFile(stream) as archive:
+        if any(entry.compress_type or entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
+            raise ValueError("compressed or encrypted")
+    stream.seek(0)
 
 
 def _checked(arrays: Any, name: str) -> Contents:

@@ -225,8 +225,9 @@ class ClickGraph(Gated):
         """Read a graph that Spark wrote, as Parquet tables."""
         queries, docs = (tables.read_vocab(source, *of) for of in (("queries", "text"), ("docs", "name")))
         sizes = len(queries), len(docs)
-        fields = source.manifest.get("texts", [])
-        texts = {name: tables.read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
+        texts = {
+            name: tables.read_strings(source, "docs", f"text_{name}") for name in tables.text_fields(source)
+        }
         pairs = tables.read_pairs(source, *sizes)
         daily, skips = tables.read_daily(source, pairs), tables.read_skips(source, *sizes)
         searches, followups = (
