@@ -26,9 +26,9 @@ def graph():
     return ClickGraph.from_clicks(CLICKS, DOCS)
 
 
-def choose(graph, further, monkeypatch):
+def choose(graph, further, monkeypatch, min_queries=20):
     monkeypatch.setattr(part_choice, "FURTHER", further)
-    monkeypatch.setattr(part_choice, "MIN_QUERIES", 20)
+    monkeypatch.setattr(part_choice, "MIN_QUERIES", min_queries)
     parts = [train(spec, graph) for spec in ("bm25(fields=title)", "clicks")]
     features = RankingFeatures.of(parts, graph, 20)
     boosting = Boosting("lambdarank", 20, 4, 0.2, 0)
@@ -37,6 +37,15 @@ def choose(graph, further, monkeypatch):
 
 def test_a_part_is_chosen_if_it_ranks_held_out_clicks_better(graph, monkeypatch):
     assert choose(graph, ("bm25(fields=body)", "um(fields=title)"), monkeypatch) == ["bm25(fields=body)"]
+
+
+@pytest.mark.parametrize(("n_unclicked", "expected"), [(60, []), (61, ["um(fields=title)"])])
+def test_a_part_of_thin_logs_joins_without_a_test(n_unclicked, expected, monkeypatch):
+    """Only if most documents have no clicks (60 have some); the part gains nothing, and queries are few."""
+    unclicked = {f"other-{i}": {"title": "kako", "body": "bilu"} for i in range(n_unclicked)}
+    thin = ClickGraph.from_clicks(CLICKS, {**DOCS, **unclicked})
+    monkeypatch.setattr(part_choice, "IN_THIN_LOGS", ("um(fields=title)",))
+    assert choose(thin, ("um(fields=title)",), monkeypatch, min_queries=10_000) == expected
 
 
 def test_the_examples_of_the_first_fold_are_those_of_cross_fitting(graph, monkeypatch):

@@ -4,6 +4,9 @@ The parts are trained without the queries of the first fold. Trees that are grow
 rank the other half, and the reverse, with and without each further part. A part is chosen if it gains, by a
 paired test. Parts that would take too long are not tried. That is decided by the sizes of texts, not by the
 clock: the same log always gives the same model.
+
+In a thin log, held-out clicks are on the documents that the engine has shown, and those that it should have
+shown have none. So `lsi_dt`, which learns from the texts of all documents, joins without a test.
 """
 
 from __future__ import annotations
@@ -19,12 +22,13 @@ from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import RankingFeatures
-from coclick.ltr.folds import Examples, Sampling, first_fold
+from coclick.ltr.folds import THIN_LOG, Examples, Sampling, first_fold
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 
 FURTHER = ("wtm(fields=all)", "lsi_dt")
+IN_THIN_LOGS = ("lsi_dt",)  # always, where most documents have no clicks
 LEVEL = 0.05  # of the test
 MIN_QUERIES = 100  # with fewer, a test says little
 MAX_TEXT = 20_000_000  # bytes of the texts of documents
@@ -57,17 +61,22 @@ def choose_parts(
         wide = replace(RankingFeatures.of(everything, graph, features.depth), doc_names=features.doc_names,
                        doc_values=features.doc_values)  # fmt: skip
         examples = first_fold(graph, everything, wide, sampling)
-        if examples is None or len(examples.queries) < MIN_QUERIES:
+        if examples is None:
             return Choice([], None)
+        is_thin = float((graph.clicks_by_doc.row_nnz() == 0).mean()) > THIN_LOG
+        can_test = len(examples.queries) >= MIN_QUERIES
         boosting = replace(boosting, n_trees=min(boosting.n_trees, _N_TREES))
         halves = np.arange(len(examples.queries)) % 2
         names = np.array(wide.names)
         of_further = [np.array([name.startswith(f"{part} ") for name in names]) for part in further]
         unwanted = np.any(of_further, axis=0)
-        before = boosting.rank_folds(_columns(examples, ~unwanted), halves)
+        before = boosting.rank_folds(_columns(examples, ~unwanted), halves) if can_test else None
         chosen, kept = [], ~unwanted
         for part, own in zip(further, of_further, strict=True):
-            if _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before):
+            joins = is_thin and str(part) in IN_THIN_LOGS
+            if not joins and before is not None:
+                joins = _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before)
+            if joins:
                 chosen.append(part)
                 kept |= own
         return Choice(chosen, _columns(examples, kept))
