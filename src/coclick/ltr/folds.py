@@ -13,6 +13,10 @@ clicks of the days after them. They are what the model will be used for, queries
 days, and the only examples in which recent clicks are known: those of a fold's queries were counted on the
 same days as their labels. New documents come with the days, so clicks are hidden only in thin logs, where
 most documents have none.
+
+In a log with impressions, most negative examples are documents that were shown for the query. Others were not
+shown because the engine ranks them low: with many of them, the trees learn to rank as the engine does. That
+predicts later clicks, so in examples by time this holds for thin logs only.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
-THIN_LOG = 0.5  # share of documents without clicks above which some lose their clicks in a time fold
+THIN_LOG = 0.5  # share of documents without clicks above which a log is thin
 LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by time
 TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
 N_TIME_FOLDS = 2
@@ -293,7 +297,7 @@ def _by_time(
         labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
         with progress("later days", len(rows)) as done:
             of_fold = features.on(rest, recent=True)
-            log = graph if given is None else None
+            log = graph if given is None and is_thin(graph) else None
             yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph), given, log)
             done(len(rows))
 
@@ -316,6 +320,11 @@ def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
     if graph.pairs is not None:
         shown[graph.pairs.docs] = True
     return shown
+
+
+def is_thin(graph: ClickGraph) -> bool:
+    """Whether most documents have no clicks."""
+    return float((graph.clicks_by_doc.row_nnz() == 0).mean()) > THIN_LOG
 
 
 def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int, usual: float = 0.0) -> NDArray[np.bool_]:

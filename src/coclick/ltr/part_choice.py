@@ -6,7 +6,8 @@ paired test. Parts that would take too long are not tried. That is decided by th
 clock: the same log always gives the same model.
 
 In a thin log, held-out clicks are on the documents that the engine has shown, and those that it should have
-shown have none. So `lsi_dt`, which learns from the texts of all documents, joins without a test.
+shown have none. So there the further parts join without a test, if impressions are known. Without these, what
+the further parts find would be negative examples: see `coclick.ltr.folds`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import RankingFeatures
-from coclick.ltr.folds import THIN_LOG, Examples, Sampling, first_fold
+from coclick.ltr.folds import Examples, Sampling, first_fold, is_thin
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 
 FURTHER = ("wtm(fields=all)", "lsi_dt")
-IN_THIN_LOGS = ("lsi_dt",)  # always, where most documents have no clicks
 LEVEL = 0.05  # of the test
 MIN_QUERIES = 100  # with fewer, a test says little
 MAX_TEXT = 20_000_000  # bytes of the texts of documents
@@ -61,22 +61,19 @@ def choose_parts(
         wide = replace(RankingFeatures.of(everything, graph, features.depth), doc_names=features.doc_names,
                        doc_values=features.doc_values)  # fmt: skip
         examples = first_fold(graph, everything, wide, sampling)
-        if examples is None:
+        if is_thin(graph) and "impressions" in graph.provides:
+            return Choice(further, examples)
+        if examples is None or len(examples.queries) < MIN_QUERIES:
             return Choice([], None)
-        is_thin = float((graph.clicks_by_doc.row_nnz() == 0).mean()) > THIN_LOG
-        can_test = len(examples.queries) >= MIN_QUERIES
         boosting = replace(boosting, n_trees=min(boosting.n_trees, _N_TREES))
         halves = np.arange(len(examples.queries)) % 2
         names = np.array(wide.names)
         of_further = [np.array([name.startswith(f"{part} ") for name in names]) for part in further]
         unwanted = np.any(of_further, axis=0)
-        before = boosting.rank_folds(_columns(examples, ~unwanted), halves) if can_test else None
+        before = boosting.rank_folds(_columns(examples, ~unwanted), halves)
         chosen, kept = [], ~unwanted
         for part, own in zip(further, of_further, strict=True):
-            joins = is_thin and str(part) in IN_THIN_LOGS
-            if not joins and before is not None:
-                joins = _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before)
-            if joins:
+            if _helps(boosting.rank_folds(_columns(examples, ~unwanted | own), halves) - before):
                 chosen.append(part)
                 kept |= own
         return Choice(chosen, _columns(examples, kept))
