@@ -8,7 +8,6 @@ from coclick.solvers.blocked_blas import (
     gram,
     multiply_into,
     row_products,
-    single_threaded_blas,
     subtract_product,
 )
 
@@ -49,9 +48,3 @@ def test_no_vectors():
     assert row_products(none, rest).shape == (0, 3)
     subtract_product(rest, none, np.empty((0, 3)))
     assert np.array_equal(rest, before)
-
-
-def test_blas_threads_are_restored():
-    with single_threaded_blas(), single_threaded_blas():
-        inside = drawn(300, 300) @ drawn(300, 300)
-    np.testing.assert_allclose(drawn(300, 300) @ drawn(300, 300), inside, rtol=1e-4, atol=1e-3)

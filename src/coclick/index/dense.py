@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import corrupt_error
-from coclick.jit.threads import run_blocks
+from coclick.jit.blas import single_threaded_blas
+from coclick.jit.threads import run_blocks, threads
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import NO_MASK
 from coclick.results import padded, top_rows
@@ -58,16 +59,18 @@ class DenseIndex:
         self, queries: Floats, k: int, mask: NDArray[np.uint8], found: NDArray[np.int32], scores: Floats
     ) -> None:
         """Write the results of some queries into `found` and `scores`."""
-        rough = queries @ self.vectors.T
         margins = len(self.vectors.T) * _ROUNDING * self.longest * np.linalg.norm(queries, axis=1)
 
         def work(first: int, last: int) -> None:
+            rough = queries[first:last] @ self.vectors.T
             for i in range(first, last):
-                rows = candidates(rough[i], k, float(margins[i]), mask)
+                rows = candidates(rough[i - first], k, float(margins[i]), mask)
                 best, values = top_rows(self.score(queries[i], rows), k)
                 found[i, : len(best)], scores[i, : len(best)] = rows[best], values
 
-        run_blocks(work, [(i, i + 1) for i in range(len(queries))])
+        size = -(-len(queries) // threads())
+        with single_threaded_blas():
+            run_blocks(work, [(i, min(i + size, len(queries))) for i in range(0, len(queries), size)])
 
     def score(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
         """Return the dot products of one query with rows; 0 if negative or within rounding error."""

@@ -1,21 +1,18 @@
 """Products of tall dense float32 matrices (many rows, few columns), in blocks of rows on our own threads.
 
-The threads of BLAS wait for each other in busy loops, which takes many times as long on shared cores. So BLAS
-runs single-threaded here, one block in each of our threads. Blocks, and the order in which they are added, do
-not depend on the number of threads, so neither does the result.
+BLAS runs single-threaded here (`coclick.jit.blas`), one block in each of our threads. Blocks, and the order
+in which they are added, do not depend on the number of threads, so neither does the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
-from threading import Lock
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.jit.blas import single_threaded_blas
 from coclick.jit.threads import run_blocks
 
 Floats = NDArray[np.float32]
@@ -90,37 +87,3 @@ def _sum_of_blocks(rows: int, product: Callable[[int, int], NDArray[Any]]) -> Do
 def _run(work: Callable[[int, int], None], rows: int, size: int) -> None:
     with single_threaded_blas():
         run_blocks(work, [(first, min(first + size, rows)) for first in range(0, max(rows, 1), size)])
-
-
-_users = 0
-_users_change = Lock()
-_limit: Any = None
-
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Use one thread for each BLAS call, where threadpoolctl knows the BLAS (OpenBLAS, MKL, BLIS).
-
-    The limit holds for the whole process: the first thread that enters sets it, the last that leaves
-    restores it.
-    """
-    global _users, _limit
-    with _users_change:
-        if _users == 0:
-            _limit = _blas().limit(limits=1)
-        _users += 1
-    try:
-        yield
-    finally:
-        with _users_change:
-            _users -= 1
-            if _users == 0:
-                _limit.restore_original_limits()
-
-
-@cache
-def _blas() -> Any:
-    """Find the loaded BLAS libraries: numpy's is among them. To look for them takes a millisecond."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")

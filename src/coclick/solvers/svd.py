@@ -30,13 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.jit.blas import single_threaded_blas
 from coclick.progress import Progress, quiet
 from coclick.solvers.blocked_blas import (
     copy_transposed,
     gram,
     multiply_into,
     row_products,
-    single_threaded_blas,
     subtract_product,
 )
 from coclick.solvers.factored_operator import FactoredOperator
