@@ -89,8 +89,15 @@ def test_min_users_keeps_what_it_keeps_without_anonymous_rows(tmp_path, seed):
     """They add clicks and impressions to pairs that enough users know, and nothing else."""
     rng, events, k = random.Random(seed), random_events(seed), 4
     some = [event | {"user": "", "timestamp": event["timestamp"] + 7} for event in events]
-    rare = {"timestamp": 20_001 * DAY, "user": "", "query": "Secret  Query", "doc": "D1", "position": 1}
-    some += [rare | {"action": action, "timestamp": rare["timestamp"] + n}
+    day = 20_001 * DAY
+    rare: dict[str, object] = {
+        "timestamp": day,
+        "user": "",
+        "query": "Secret  Query",
+        "doc": "D1",
+        "position": 1,
+    }
+    some += [rare | {"action": action, "timestamp": day + n}
              for n in range(9) for action in ("click", "impression")]  # fmt: skip
     mixed = [*events, *some]
     rng.shuffle(mixed)
