@@ -114,6 +114,22 @@ def test_min_users_keeps_what_it_keeps_without_anonymous_rows(tmp_path, seed):
     assert np.array_equal(known.followups.users, graph.followups.users)
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_an_empty_column_of_users_is_like_none(tmp_path, seed):
+    events = [event | {"user": ""} for event in random_events(seed)]
+    names = list(events[0])
+    graph = build(write(tmp_path / "empty.csv", events, names), None, tmp_path / "a")
+    none = build(
+        write(tmp_path / "none.csv", events, [n for n in names if n != "user"]), None, tmp_path / "b"
+    )
+    assert edges(graph) == edges(none) and list(graph.docs) == list(none.docs)
+    assert graph.pairs.impressions.tolist() == none.pairs.impressions.tolist()
+    for name in ("day", "clicks", "impressions", "position", "shown"):
+        assert getattr(graph.daily, name).tolist() == getattr(none.daily, name).tolist(), name
+    assert not graph.pairs.users.any() and not graph.pairs.navigational.any()
+    assert graph.stats["last"] == none.stats["last"] and graph.stats["gaps"] == none.stats["gaps"]
+
+
 def test_nobody_is_no_group_of_users(tmp_path):
     """Fifty anonymous clicks on a pair are not even one user."""
     rows = [f"2026-03-02T10:{n:02}:00Z,,hat,A,click,1" for n in range(50)]
