@@ -103,7 +103,7 @@ clean:
 
 .venv/demo.done: .venv/made pyproject.toml
 	@echo "installing coclick"
-	@$(PIP) --editable ".[eval,serve]"
+	@$(PIP) --editable ".[eval,ltr,serve]"
 	@$(BYTECODE)
 	@touch $@
 

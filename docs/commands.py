@@ -15,6 +15,8 @@ HEAD = """# Commands
 Generated from the help texts by `make docs`; a test fails when it is out of date. Every command that prints a
 table also prints JSON with `--json`. Exit codes: 0 success, 1 failure, 2 wrong arguments or input, 3 damaged
 graph or model, 130 interrupted.
+
+`coclick --install-completion` completes commands and options with the Tab key, in new shells.
 """
 
 
@@ -24,7 +26,9 @@ def reference() -> str:
     assert isinstance(group, LazyGroup)
     parts = [HEAD]
     for name, command in _commands(group):
-        arguments = " ".join(_name(option) for option in command.params if not option.opts[0].startswith("-"))
+        arguments = " ".join(
+            _name(option, False) for option in command.params if not option.opts[0].startswith("-")
+        )
         parts.append(
             f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"
         )
@@ -47,21 +51,24 @@ def _commands(group: LazyGroup) -> Iterator[tuple[str, Any]]:
             yield f"{name} {inner}", command.commands[inner]
 
 
-def _name(option: Any) -> str:
+def _name(option: Any, in_table: bool = True) -> str:
     if option.opts[0].startswith("-"):
-        return ", ".join(option.opts)
-    return str(option.metavar or option.name.upper())
+        return ", ".join([*option.opts, *option.secondary_opts])
+    return str(option.metavar or option.name.upper()).replace("|", "` or `" if in_table else "|")
 
 
 def _meaning(option: Any) -> str:
     choices = ", ".join(f"`{choice}`" for choice in getattr(option.type, "choices", ()))
-    return (option.help or "").strip() + (f" One of {choices}." if choices else "")
+    meaning = (option.help or "").strip().replace("<", "&lt;")  # a browser would take it for a tag
+    return meaning + (f" One of {choices}." if choices else "")
 
 
 def _default(option: Any) -> str:
     value = getattr(option, "default", None)
     if value in (None, False, ()) or callable(value) or "Sentinel" in type(value).__name__:
         return ""
+    if value is True and option.secondary_opts:
+        return f"`{option.opts[0]}`"
     return f"`{value}`"
 
 

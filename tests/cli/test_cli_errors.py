@@ -15,7 +15,7 @@ MISTAKES = {
     "no graph": ("info {there}/nothing", "no such directory"),
     "no model": ("search {there}/nothing hotel", "no such directory"),
     "a graph for a model": ("search {graph} hotel", "this is a graph, not a model"),
-    "a model for a graph": ("train vpcg {model} -o {there}/new", "not a graph"),
+    "a model for a graph": ("train vpcg {model} -o {there}/new", "not a graph where: {model} try: name"),
     "an empty directory": ("info {there}", "manifest.json"),
     "a file": ("info {there}/file", "is not a directory"),
     "an unknown command": ("serach {model} hotel", "No such command 'serach'"),

@@ -12,7 +12,7 @@ from coclick.graph.click_graph import ClickGraph
 def explain(run, graph, tmp_path):
     def explained(spec, query="cheap hotel", doc="hotel-0"):
         assert run("train", spec, graph, "-o", tmp_path / "model").code == 0
-        return run("explain", tmp_path / "model", query, doc).out
+        return run("explain", tmp_path / "model", query, doc, "--parts", 0).out
 
     return explained
 
@@ -50,3 +50,20 @@ def test_a_single_click_has_the_whole_share(explain, graph):
     clicked = clicks.queries[0], clicks.docs[int(clicks.clicks.row(0)[0][0])]
     shown = explain("neighbours", *clicked)
     assert "100.0%" in shown and "more;" not in shown
+
+
+def test_the_number_of_parts(run, explain, tmp_path):
+    def tops(*options):
+        shown = run("explain", tmp_path / "model", "cheap hotel", "hotel-0", *options).out
+        return [line for line in shown.splitlines() if line[:4] in ("├── ", "└── ")]
+
+    explain("pls(dim=5)")
+    *parts, rest = tops()
+    assert len(parts) == 10 and rest.endswith("; --parts 0 shows all")
+    everything = tops("--parts", 0)
+    assert f"and {len(everything) - 10} more" in rest
+    values = [float(re.search(r"-?\d\.\d{4}$", line)[0]) for line in everything[10:]]
+    assert float(re.search(r"more: (-?[\d.]+)", rest)[1]) == pytest.approx(
+        sum(values), abs=1e-4 * len(values)
+    )
+    assert len(tops("--parts", 2)) == 3

@@ -252,3 +252,15 @@ def test_the_query_comes_back_unchanged(run, model):
     """JSON is UTF-8, even if the query is not valid text."""
     assert answer(run, "search", model, "Zürich “hôtel”\t\U0001f3e8")["query"] == "Zürich “hôtel”\t\U0001f3e8"
     assert run("search", model, "a\udcffb", "--json").code == 0
+
+
+def test_json_without_a_file_is_printed_by_every_command(run, graph, tmp_path):
+    options = ["--holdout", "queries:0.3", "--models", "bm25"]
+    found = answer(run, "evaluate", graph, *options)
+    assert [model["name"] for model in found["models"]] == ["bm25"]
+    page = tmp_path / "page.html"
+    done = run("evaluate", graph, "--json", "--html", page, *options)
+    assert done.code == 0 and json.loads(done.out).keys() == found.keys() and page.exists()
+    done = run("evaluate", graph, *options, "--json", tmp_path / "stats.json")
+    assert done.out.startswith("12 queries judged by held-out clicks")
+    assert json.loads((tmp_path / "stats.json").read_text()).keys() == found.keys()

@@ -243,3 +243,15 @@ def test_help_and_mistakes_import_nothing_heavy(graph, model, tmp_path, command,
     imported = set(re.findall(r"\| +(\w+)$", done.stderr, re.MULTILINE))
     assert done.returncode == code
     assert "typer" in imported and not imported & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("coclick se", ["search", "serve"]), ("coclick search --al", ["--allow"]), ("coclick dem", [])],
+)
+def test_tab_completes_commands_and_options(start, typed, completed):
+    words = typed.split()
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1), "_COCLICK_COMPLETE": "complete_bash"}
+    named = "import sys; sys.argv = ['coclick']; from coclick.cli import main; main()"
+    out, _ = start(env=asked, program=[sys.executable, "-c", named]).communicate(timeout=60)
+    assert out.decode().split() == completed

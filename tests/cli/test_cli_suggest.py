@@ -75,3 +75,13 @@ def test_a_damaged_directory_exits_with_3(run, graph, tmp_path):
     weights.write_bytes(weights.read_bytes()[:-4])
     assert run("suggest", "complete", out, "a").code == 3
     assert run("verify", out).code == 3
+
+
+def test_scores_of_completions_are_aligned(capsys):
+    from coclick.cli.suggest import _print_completions
+
+    found = [{"query": "meatloaf", "score": score, "typos": 0} for score in (1234.56, 82.4112, 6.96089)]
+    _print_completions({"text": "m", "completions": found})
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert [line.split()[1] for line in lines] == ["1,234.6", "82.4", "7.0"]
+    assert len({line.index(".") for line in lines}) == 1

@@ -197,3 +197,21 @@ def test_links_in_the_documentation_lead_somewhere():
                 assert anchor in heading_ids(linked), f"{page.name}: {target}"
             if ROOT / "docs" in page.parents:
                 assert ROOT / "docs" in linked.parents, f"{page.name}: {target} is not on the site"
+
+
+def test_tables_of_commands_show_in_a_browser():
+    """A bar in a cell would begin the next one, and a browser hides what looks like a tag."""
+    rows = [line for line in (ROOT / "docs/commands.md").read_text().splitlines() if line.startswith("|")]
+    assert {row.count("|") for row in rows} == {4} and not any("<" in row for row in rows)
+    assert any("`--replay, --no-replay`" in row for row in rows)
+
+
+def test_the_requests_of_the_pages_exist():
+    """Pages about an engine have the engine's requests, too."""
+    table = (ROOT / "docs/serve.md").read_text()
+    rows = re.findall(r"^\| (`/.*?`) \|", table, re.MULTILINE)
+    ours = {path for row in rows for path in re.findall(r"`(/\w+)", row)}
+    assert {"/search", "/rank", "/suggest", "/similar"} <= ours
+    for page in (page for page in PAGES if page.parent.name != "ship"):
+        named = set(re.findall(r"`(?:GET|POST) (/\w+)[^`]*`", page.read_text()))
+        assert named <= ours, page.name

@@ -420,6 +420,8 @@ def test_training_statistics_are_a_short_table(page, written):
         "0.208",
         "<i>fewer</i> dimensions",
     ]
+    sides = row.locator("td").evaluate_all("cells => cells.map((cell) => getComputedStyle(cell).textAlign)")
+    assert sides == ["right"] * 4 + ["left"], "only the notes are sentences"
 
 
 def test_results_have_training_statistics():

@@ -1,6 +1,7 @@
 """Increments: what changed since an earlier export, found by digests."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
 from coclick.cli import app
 from coclick.errors import ArtefactError, UserError
+from coclick.exporters import changes
 from coclick.exporters.changes import CONTENTS, ContentTracker
 from coclick.exporters.limits import DocBlock
+from coclick.storage.manifest import MANIFEST
 
 BASE = {"d1": "red lamp", "d2": "blue lamp", "d3": "green lamp", "tab\tid": "quote ' \" \\ lamp"}
 NEXT = {"d1": "red lamp", "d2": "blue sky lamp", "d4": "white lamp", "tab\tid": "quote ' \" \\ lamp"}
@@ -104,6 +107,45 @@ def pointers_out_of_bounds(path):
         arrays = dict(found)
     arrays["docs_offsets"][1] = 1 << 40
     np.savez(path, **arrays)
+
+
+def other_compression(path):
+    """The number of an algorithm that no reader has, in the directory of the archive."""
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 10] = 77
+    path.write_bytes(content)
+
+
+def compressed(path):
+    """A small archive could hold endless content."""
+    with np.load(path) as found:
+        arrays = dict(found)
+    np.savez_compressed(path, **arrays)
+
+
+def a_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("damage", [other_compression, compressed, a_pipe])
+def test_archives_that_are_not_as_written_are_refused(damage, base, tmp_path):
+    """The first ended in a traceback, the last one waited for ever."""
+    damage(base / CONTENTS)
+    with pytest.raises(ArtefactError, match=r"contents\.npz is damaged|not a plain file"):
+        export(NEXT, tmp_path / "new", changes_from=base)
+
+
+@pytest.mark.parametrize("unit", ["x", None, [], 0, -1, 10**400])
+def test_a_forged_unit_of_scores_is_refused(unit, base, tmp_path):
+    """Who writes a manifest can compute its version."""
+    manifest = json.loads((base / MANIFEST).read_text())
+    manifest["score_unit"] = unit
+    contents = changes._read_contents(base)
+    manifest["version"] = changes.content_version(*contents, manifest)
+    (base / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ArtefactError, match=r"contents\.npz is damaged"):
+        export(NEXT, tmp_path / "new", changes_from=base)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ def names(path):
 
 def test_killed_before_the_new_folder_was_in_place(tmp_path):
     write(tmp_path / "out", "first")
-    (tmp_path / "out").rename(tmp_path / ".out.old")
-    (tmp_path / ".out.part").mkdir()
+    (tmp_path / "out").rename(tmp_path / ".out.coclick-old")
+    (tmp_path / ".out.coclick-part").mkdir()
     with pytest.raises(UserError, match="exists"):
         write(tmp_path / "out", "second")
     assert (tmp_path / "out" / "a.txt").read_text() == "first"
@@ -28,8 +28,19 @@ def test_killed_before_the_new_folder_was_in_place(tmp_path):
 
 def test_killed_before_the_old_folder_was_removed(tmp_path):
     write(tmp_path / "out", "second")
-    write(tmp_path / ".out.old", "first")
-    assert names(tmp_path) == [".out.old", "out"]
+    write(tmp_path / ".out.coclick-old", "first")
+    assert names(tmp_path) == [".out.coclick-old", "out"]
     write(tmp_path / "out", "third", force=True)
     assert (tmp_path / "out" / "a.txt").read_text() == "third"
     assert names(tmp_path) == ["out"]
+
+
+def test_other_hidden_folders_stay(tmp_path):
+    for name in (".out.old", ".out.part"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.txt").write_text("mine")
+    write(tmp_path / "out", "first")
+    write(tmp_path / "out", "second", force=True)
+    assert names(tmp_path) == [".out.old", ".out.part", "out"]
+    assert (tmp_path / ".out.old" / "mine.txt").read_text() == "mine"
+    assert (tmp_path / ".out.part" / "mine.txt").read_text() == "mine"

@@ -141,3 +141,26 @@ def test_bad_names(engine, options, message, words, tmp_path):
     with pytest.raises(UserError, match=message):
         coclick.exporters.export(words, engine, tmp_path / "out", **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", [{}, {"into": "products", "id_field": "sku"}])
+def test_with_the_default_name_queries_are_loaded_too(target, products, database, tmp_path):
+    titles = {"1": "red lamp", "2": "blue lamp", "3": "white sky"}
+    model = create("bm25(tokenizer=words)").fit(
+        ClickGraph.from_clicks([("lamp", "1", 3.0), ("blue", "2", 2.0)], titles)
+    )
+    coclick.exporters.export(model, "pgvector", tmp_path / "out", **target)
+    for _ in range(2):
+        psql(database, tmp_path / "out", "-f", "load.sql")
+        assert {row["query"] for row in rows(database, "SELECT * FROM coclick_queries")} == {"lamp", "blue"}
+    table, column = ("products", "t.sku") if target else ("coclick", "t.doc")
+    vector = "t.coclick_vector" if target else "t.vector"
+    found = rows(database, f"""SELECT {column}::text AS doc, -({vector} <#> q.vector) AS score
+        FROM {table} t, coclick_queries q
+        WHERE q.query = 'lamp' AND {vector} <#> q.vector < 0""")  # fmt: skip
+    expected = dict(model.search("lamp", 10).hits())
+    assert {row["doc"]: row["score"] for row in found} == pytest.approx(expected, rel=1e-5)
+    assert len(expected) == 2
+    psql(database, tmp_path / "out", "-f", "check.sql")
+    psql(database, tmp_path / "out", "-f", "remove.sql")
+    assert not rows(database, "SELECT * FROM pg_class WHERE relname LIKE 'coclick%'")

@@ -146,10 +146,9 @@ def test_qdrant(expected, tmp_path):
             run_qdrant(qdrant_alias.COMMANDS, folder, [place, command])
 
     def state(folder):
-        """Load the queries of a folder, and ask."""
+        """Ask with the program of a folder."""
         client = QdrantClient(path=place)
         engine, recipe = ask_qdrant.open_engine(client, folder / "search"), Recipe.read(folder / "search")
-        ask_qdrant.load(client, engine.settings, folder / "search")
         found = {query: answer(engine, recipe, query) for query in ASKED}
         client.close()
         return found
@@ -159,9 +158,11 @@ def test_qdrant(expected, tmp_path):
     for folder, name in ((before, "before"), (changes, "after")):
         for _ in range(2):
             step(folder, "load")
+            step(folder / "search", "load")
             assert_same(state(folder), expected[name])
     for _ in range(2):
         step(changes, "rollback")
+        step(changes / "search", "rollback")
         assert_same(state(before), expected["before"])
 
 

@@ -12,6 +12,7 @@ from coclick import ClickGraph, build, create, simulate
 from coclick.evaluation.holdout import hold_out
 from coclick.evaluation.protocol import Protocol, evaluate_model, evaluate_rankings
 from coclick.exporters import export
+from coclick.exporters.programs import qdrant_alias
 from coclick.exporters.programs.engine import EngineError
 from coclick.exporters.shipping import (
     ask_bulk_api,
@@ -96,6 +97,25 @@ def test_postgres_ranks_as_coclick(log, model, database, tmp_path):
     assert len(known) > 20
     for query in known:
         assert docs_of(found)[query] == [doc for doc, _ in model.search(query, DEPTH).hits()]
+
+
+def test_check_of_rankings_in_postgres(log, model, database, tmp_path):
+    folder = tmp_path / "out"
+    export(model, "pgvector", folder, name="checked", measure=False)
+    psql(database, folder, "-f", "load.sql", "-f", "search/load.sql")
+    samples = json.loads((folder / "search/expected.json").read_text())
+    assert {sample["known"] for sample in samples} == {True, False}
+    for _ in range(2):
+        done = psql(database, folder, "-f", "check.sql", "-f", "search/check.sql")
+        assert done.endswith(f"{len(samples)} rankings have the expected results\n")
+    results = folder / "search/sample-results.tsv"
+    first, *others = results.read_text().splitlines(keepends=True)
+    query, doc, score = first.split("\t")
+    for wrong in (f"{query}\telsewhere\t{score}", f"{query}\t{doc}\t{2 * float(score)}\n"):
+        results.write_text(wrong + "".join(others))
+        done = run_psql(database, folder, "-f", "search/check.sql")
+        assert done.returncode == 3 and "not as expected, the first" in done.stderr
+    psql(database, folder, "-f", "search/remove.sql", "-f", "remove.sql")
 
 
 def test_postgres_versions(log, model, database, tmp_path):
@@ -191,10 +211,15 @@ def test_qdrant_ranks_as_coclick(log, model, tmp_path):
         points = json.loads(line)["points"]
         client.upsert("coclick", [models.PointStruct(**point) for point in points])
     engine = ask_qdrant.open_engine(client, folder / "search")
+    settings = json.loads((folder / "search/settings.json").read_text())
     for _ in range(2):
-        ask_qdrant.load(client, engine.settings, folder / "search")
+        qdrant_alias.load(client, folder / "search", settings)
     assert client.count("coclick_queries").count == len(ShippedModel.from_model(model).known_rows())
     assert_ranks_as_coclick(log, model, engine, folder)
+    place = str(tmp_path / "database")
+    for part in (folder, folder / "search"):
+        assert run_py(part, place, "load").returncode == 0
+    assert_check_finds_another_content(folder, place)
 
 
 class DocumentedCluster:
@@ -210,6 +235,13 @@ class DocumentedCluster:
         ]
         pairs = zip(lines[::2], lines[1::2], strict=True)
         return {json.loads(action)["index"]["_id"]: json.loads(doc) for action, doc in pairs}
+
+    def answer(self, method, path, body):
+        """Answer over HTTP."""
+        try:
+            return 200, self.ask(method, path, json.loads(body) if body else None)
+        except EngineError as error:
+            return error.status, {}
 
     def ask(self, method, path, body=None):
         index, _, rest = path.strip("/").partition("/")
@@ -255,6 +287,8 @@ def test_bulk_api_ranks_as_coclick(name, log, model, tmp_path):
         command = [sys.executable, folder / "search" / program]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1 and "URL" in done.stderr and "Traceback" not in done.stderr
+    with serve(cluster) as served:
+        assert_check_finds_another_content(folder, served.url)
 
 
 def assert_some_as_simulated(log, model, engine, folder):
@@ -286,6 +320,7 @@ def test_solr_ranks_as_coclick(into, log, model, tmp_path):
             assert_ranks_as_coclick(log, model, asked, folder)
         assert_some_as_simulated(log, model, asked, folder)
         assert_a_sample_is_answered(folder, engine)
+        assert_check_finds_another_content(folder, engine.url)
 
 
 @pytest.mark.parametrize("id_field", [None, "documentid", "sku"])
@@ -309,6 +344,7 @@ def test_vespa_ranks_as_coclick(id_field, log, model, tmp_path):
             assert_ranks_as_coclick(log, model, asked, folder)
         assert_some_as_simulated(log, model, asked, folder)
         assert_a_sample_is_answered(folder, engine)
+        assert_check_finds_another_content(folder, engine.url)
         if id_field is not None:
             with pytest.raises(SystemExit, match="which content cluster"):
                 run("vespa_versions", "remove", engine, folder / "search")
@@ -319,6 +355,21 @@ def test_vespa_ranks_as_coclick(id_field, log, model, tmp_path):
     assert '<document type="coclick_queries"' in (packaged / "services.xml").read_text()
     schema = (packaged / "schemas/coclick_queries.sd").read_text()
     assert "field units type weightedset<string>" in schema and schema.count("{") == schema.count("}")
+
+
+def assert_check_finds_another_content(folder, *address):
+    """`check` of the rankings passes, and fails if a result is expected that the engine does not have."""
+    done = run_py(folder / "search", *address, "check")
+    expected = json.loads((folder / "search/expected.json").read_text())
+    assert done.stdout.endswith(f"{len(expected)} rankings are as expected\n"), done.stderr
+    known, other = expected[0]["results"], expected[-1]["results"]
+    for results in (known, other):
+        doc = results[0]["doc"]
+        results[0]["doc"] = "elsewhere"
+        (folder / "search/expected.json").write_text(json.dumps(expected))
+        done = run_py(folder / "search", *address, "check")
+        assert done.returncode == 1 and "is not found" in done.stderr and "Traceback" not in done.stderr
+        results[0]["doc"] = doc
 
 
 def assert_a_sample_is_answered(folder, engine):

@@ -64,6 +64,8 @@ def run(options: argparse.Namespace, folder: Path) -> int:
         results: list[Result] = []
         for result in module.trials(targets, folder, count, options.seed):
             results.append(result)
+            if result.kind not in module.ALLOWED:  # at once: a long run may be stopped
+                print(_failures([result]), flush=True)
             if time.monotonic() - shown > _SHOW_EVERY:
                 shown = time.monotonic()
                 print(f"{kind}: {len(results):,} of {count:,}: {_counts(module, results)}", flush=True)

@@ -11,8 +11,9 @@ from typing import Any
 
 from coclick import ClickGraph
 from coclick.errors import CoclickError
+from coclick.storage.directories import PUBLISHED
 from faults import forks
-from faults.artefacts import ask_verify, command
+from faults.artefacts import Target, ask_verify, command
 
 _NEVER = 600.0  # seconds: longer than any command here
 
@@ -28,11 +29,13 @@ class Command:
     again: Callable[[Path], tuple[int, str]] | None = None
     old: str | None = None  # an artefact that must be there already, in the folder of inputs
     verifiable: bool = True
+    one_by_one: bool = False  # its files appear one after the other, among files of others
 
 
-def commands(inputs: Path) -> list[Command]:
-    """All commands that write; `inputs` is the folder of `artefacts.make`."""
-    log, graph, model, vectors = inputs / "log", inputs / "graph", inputs / "model-0", inputs / "model-1"
+def commands(inputs: Path, targets: list[Target]) -> list[Command]:
+    """All commands that write; `inputs` is the folder of `artefacts.make`, which returned the targets."""
+    made = {target.name.partition("(")[0]: target.path for target in reversed(targets)}
+    log, graph, model, vectors = inputs / "log", inputs / "graph", made["bm25"], made["vpcg"]
 
     def cli(*arguments: str | Path) -> Callable[[Path], tuple[int, str]]:
         """A command line; OUT stands for the output."""
@@ -65,6 +68,7 @@ def commands(inputs: Path) -> list[Command]:
             "sample",
             cli("sample", "OUT", "--queries", "20", "--docs", "20", "--events", "300", "--force"),
             verifiable=False,
+            one_by_one=True,
         ),
         Command("build", cli("build", log / "events.parquet", "--docs", log / "docs.tsv", *force)),
         Command("build with rejects", cli("build", log / "log.tsv", "--max-rejected", "1", *force)),
@@ -77,7 +81,7 @@ def commands(inputs: Path) -> list[Command]:
             "add",
             cli("add", "OUT", log / "new.tsv"),
             again=cli("add", "OUT", log / "more.tsv"),
-            old="model-0",
+            old=model.name,
         ),
         Command("compare", cli("compare", graph, "--only", "bm25", "--only", "clicks", *force)),
         Command("ltr", cli("ltr", graph, "--models", "bm25", "--models", "clicks", *force)),
@@ -168,7 +172,7 @@ def state(prepared: Prepared, folder: Path, before: dict[str, str]) -> str:
     found = tree(folder / prepared.command.output)
     if not prepared.command.verifiable:  # hidden files are not part of it; `left over` counts them
         found = {name: digest for name, digest in found.items() if not name.startswith(".")}
-    if not found:
+    if not found or (prepared.command.one_by_one and found.items() < prepared.new.items()):
         return "absent"
     if found == before:
         return "old"
@@ -177,13 +181,19 @@ def state(prepared: Prepared, folder: Path, before: dict[str, str]) -> str:
         if not manifest.exists():
             return "absent"
         named = _named(folder / prepared.command.output)
-        if before and named == {name for name in before if not name.startswith(".")}:
+        if before and named == {name for name in before if _is_named(name)}:
             return "old"
         found = {name: digest for name, digest in found.items() if name in named}
-    if set(found) != set(prepared.new):
+    expected = set(filter(_is_named, prepared.new)) if prepared.command.verifiable else set(prepared.new)
+    if set(found) != expected:
         return "mixed"
     same = all(prepared.new[name] == found[name] for name in found if name not in prepared.volatile)
     return "new" if same else "mixed"
+
+
+def _is_named(file: str) -> bool:
+    """Whether a manifest names a file: not what is hidden, and no second names, which `verify` checks."""
+    return not file.startswith(".") and not PUBLISHED.fullmatch(file)
 
 
 def _named(path: Path) -> set[str]:

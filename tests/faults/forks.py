@@ -54,7 +54,10 @@ class Child:
         """Wait for the end; `kill_after` kills it after that time, as a test does, not because it hangs."""
         content, in_time = self._read(seconds, kill_after)
         if not in_time:
-            os.killpg(self.pid, signal.SIGKILL)
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except ProcessLookupError:  # it has no group yet
+                os.kill(self.pid, signal.SIGKILL)
         os.close(self.pipe)
         _, status = os.waitpid(self.pid, 0)
         took = time.monotonic() - self.started

@@ -67,7 +67,7 @@ def count_steps(run: Run, folder: Path, report: forks.Report) -> None:
 def trials(targets: list[Target], folder: Path, n_trials: int, seed: int) -> Iterator[Result]:
     """Kill each command in turn, half of the times before a step, else at a random moment."""
     place = folder / "killed"
-    every = commands(folder)
+    every = commands(folder, targets)
     known: dict[str, Prepared] = {}
     for number in range(seed, seed + n_trials):
         chance = random.Random(number)

@@ -129,7 +129,7 @@ PLACES = (
 
 def trials(targets: list[Target], folder: Path, n_trials: int, seed: int) -> Iterator[Result]:
     """Run each command in each place in turn."""
-    every = commands(folder)
+    every = commands(folder, targets)
     folder.chmod(0o755)
     where = folder / "place"
     known: dict[str, Prepared] = {}

@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coclick import open_model
 from faults import forks
+from faults.artefacts import Target, specs
+from faults.commands import commands
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -73,3 +76,12 @@ def test_damage_to_each_artefact_of_the_short_form():
     command = [sys.executable, "-m", "faults", "damage", "--short", "--trials", "9"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_commands_take_models_that_can_do_it(short):
+    """In the long form the model to add documents to was one that cannot: no kill was ever tried there."""
+    targets = [Target(spec, Path(f"model-{i}"), open_model, {}) for i, spec in enumerate(specs(short))]
+    by_name = {one.name: one for one in commands(Path("inputs"), targets)}
+    [spec] = [target.name for target in targets if target.path.name == by_name["add"].old]
+    assert spec == "bm25"

@@ -6,10 +6,12 @@ import json
 import duckdb
 import pytest
 
+from coclick import ClickGraph, logs
 from coclick.answers import describe
 from coclick.cli.render import graph_summary
 from coclick.errors import UserError
-from coclick.logs import build
+from coclick.logs import build, pipeline
+from coclick.models.verify import verify
 from coclick.storage.artefact import Artefact
 
 GOOD = "shoe\tD1\t3"
@@ -222,6 +224,33 @@ def test_rejects_are_replaced_with_the_graph(tmp_path):
     assert not target.exists()
     build([bad], None, tmp_path / "graph", force=True)
     assert target.exists()
+
+
+def test_a_killed_build_leaves_no_rejects_of_another_one(tmp_path, monkeypatch):
+    """Between the new manifest and the new `rejects.parquet` the old one was there, and `verify` failed."""
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.tsv").write_text(f"query\tdoc\tclicks\na\tD1\t1\n{name}\tD1\tx\n")
+    build([tmp_path / "old.tsv"], None, tmp_path / "graph")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(pipeline, "publish_rejects", interrupt)
+        build([tmp_path / "new.tsv"], None, tmp_path / "graph", force=True)
+    assert not (tmp_path / "graph" / "rejects.parquet").exists()
+    assert verify(tmp_path / "graph") == []
+    [row] = logs.rejects(ClickGraph.open(tmp_path / "graph"))
+    assert row[-1].startswith("new")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_another_graph_in_its_place_has_not_its_rejects(tmp_path):
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.tsv").write_text(f"query\tdoc\tclicks\na\tD1\t1\n{name}\tD1\tx\n")
+        build([tmp_path / f"{name}.tsv"], None, tmp_path / name)
+    ClickGraph.open(tmp_path / "new").filter_pairs(min_clicks=1).save(tmp_path / "old", force=True)
+    assert not (tmp_path / "old" / "rejects.parquet").exists()
+    assert verify(tmp_path / "old") == []
 
 
 def test_a_log_without_valid_rows_names_the_reason(tmp_path):

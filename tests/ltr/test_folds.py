@@ -1,6 +1,6 @@
 """Cross-fitting: which graph the parts were trained on when they computed the features of a query."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -166,13 +166,11 @@ def test_documents_never_shown_are_not_negative(graph):
         assert 0.4 * len(graph.docs) < left < 0.7 * len(graph.docs)
 
 
-def test_candidates_of_reranking(graph):
-    """Documents that were shown for the query; if nothing but clicked ones was, the best of the part."""
-    from dataclasses import replace
-
-    row = graph.queries.id("hotel")
+def with_two_more_shown(graph, query):
+    """The graph with two documents that were shown for the query, not clicked; and all that were shown."""
+    row = graph.queries.id(query)
     clicked = graph.clicks.row(row)[0].tolist()
-    never = [doc for doc in range(len(graph.docs)) if doc not in clicked][:2]
+    never = [doc for doc in range(len(graph.docs)) if doc not in clicked][-2:]
     pairs = graph.pairs
     first, last = pairs.indptr[row], pairs.indptr[row + 1]
     shown = sorted([*clicked, *never])
@@ -183,7 +181,32 @@ def test_candidates_of_reranking(graph):
     }
     changed["docs"][first : first + len(shown)] = shown
     indptr = pairs.indptr + np.where(np.arange(len(pairs.indptr)) > row, len(never), 0)
-    given = folds.GivenCandidates(replace(graph, pairs=replace(pairs, indptr=indptr, **changed)), 0, 3)
+    return replace(graph, pairs=replace(pairs, indptr=indptr, **changed)), shown
+
+
+@pytest.mark.parametrize(("max_negatives", "expected"), [(8, (2, 2)), (4, (2, 1)), (1, (1, 0))])
+def test_most_negative_examples_were_shown_for_the_query(graph, max_negatives, expected):
+    """Shown ones take up to three quarters of the places, others up to one: not all that are free."""
+    log, shown = with_two_more_shown(graph, "hotel")
+    clicked = dict.fromkeys(clicks_of(graph, "hotel"), 1)
+    sampling = Sampling(max_negatives=max_negatives)
+    features = RankingFeatures.of(parts(graph), graph, len(graph.docs))  # all documents are candidates
+    found = folds.examples(parts(log), features, {"hotel": clicked}, sampling, log=log)
+    negative = set(found.docs[found.grades == 0].tolist())
+    assert (len(negative & {*shown}), len(negative - {*shown})) == expected
+
+
+def test_without_impressions_negative_examples_are_candidates(graph):
+    log = replace(graph, pairs=replace(graph.pairs, impressions=None))
+    sampling = Sampling(max_negatives=8)
+    found = folds.examples(parts(log), feature_set(log), {"hotel": {}}, sampling, log=log)
+    assert len(found.docs) == 8
+
+
+def test_candidates_of_reranking(graph):
+    """Documents that were shown for the query; if nothing but clicked ones was, the best of the part."""
+    log, shown = with_two_more_shown(graph, "hotel")
+    given = folds.GivenCandidates(log, 0, 3)
     features = feature_set(graph)
     [asked, other] = Query.list_of(["hotel", "shoe"], graph.queries)
     signals = features.signals_of(parts(graph), [asked, other])

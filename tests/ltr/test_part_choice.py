@@ -1,12 +1,13 @@
 """Further parts of `ltr`: chosen if they rank held-out clicks better, and if the texts are not too long."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from coclick import open_model, train
-from coclick.graph.click_graph import ClickGraph
+from coclick.graph.click_graph import ClickGraph, PairStats
 from coclick.ltr import part_choice
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import RankingFeatures
@@ -26,9 +27,9 @@ def graph():
     return ClickGraph.from_clicks(CLICKS, DOCS)
 
 
-def choose(graph, further, monkeypatch):
+def choose(graph, further, monkeypatch, min_queries=20):
     monkeypatch.setattr(part_choice, "FURTHER", further)
-    monkeypatch.setattr(part_choice, "MIN_QUERIES", 20)
+    monkeypatch.setattr(part_choice, "MIN_QUERIES", min_queries)
     parts = [train(spec, graph) for spec in ("bm25(fields=title)", "clicks")]
     features = RankingFeatures.of(parts, graph, 20)
     boosting = Boosting("lambdarank", 20, 4, 0.2, 0)
@@ -37,6 +38,20 @@ def choose(graph, further, monkeypatch):
 
 def test_a_part_is_chosen_if_it_ranks_held_out_clicks_better(graph, monkeypatch):
     assert choose(graph, ("bm25(fields=body)", "um(fields=title)"), monkeypatch) == ["bm25(fields=body)"]
+
+
+@pytest.mark.parametrize(
+    ("n_unclicked", "has_impressions", "joins"), [(60, True, False), (61, False, False), (61, True, True)]
+)
+def test_parts_join_in_thin_logs_without_a_test(n_unclicked, has_impressions, joins, monkeypatch):
+    """Only if most documents have no clicks (60 have some); the part gains nothing, and queries are few."""
+    unclicked = {f"other-{i}": {"title": "kako", "body": "bilu"} for i in range(n_unclicked)}
+    log = ClickGraph.from_clicks(CLICKS, {**DOCS, **unclicked})
+    if has_impressions:
+        shown = np.full(log.clicks.nnz, 2, np.int32)
+        log = replace(log, pairs=PairStats(log.clicks.indptr, log.clicks.indices, impressions=shown))
+    further = ("um(fields=title)",)
+    assert choose(log, further, monkeypatch, min_queries=10_000) == [*further] * joins
 
 
 def test_the_examples_of_the_first_fold_are_those_of_cross_fitting(graph, monkeypatch):

@@ -76,7 +76,7 @@ def test_verify_names_the_state_that_is_out_of_bounds(tmp_path):
 def test_a_graph_is_not_opened_as_a_model(saved):
     with pytest.raises(UserError, match="this is a graph, not a model") as error:
         open_model(saved.parent / "graph")
-    assert error.value.hint == "train one: coclick train vpcg GRAPH"
+    assert error.value.hint == "train one: coclick train vpcg GRAPH -o MODEL"
     with pytest.raises(ArtefactError, match="trained on another graph"):
         open_model(saved, planted.graph(seed=3).save(saved.parent / "other"))
 

@@ -43,6 +43,12 @@ def test_evidence_is_counted_by_clicks(found):
     assert cod.interval == pytest.approx(expected)
 
 
+def test_rules_have_plain_numbers(found):
+    for rule in found:
+        assert {type(value) for value in (rule.clicks, rule.share, *rule.interval)} == {float}
+    assert "np." not in repr(found)
+
+
 def test_misspelt_words_and_other_spaces_are_corrected(found):
     corrections = of_kind(found, "correction")
     assert {left: rule.right for left, rule in corrections.items()} == {

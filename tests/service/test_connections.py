@@ -149,6 +149,23 @@ def test_bodies_that_do_not_arrive(models):
         until(lambda: count() == 0)
 
 
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_bodies_that_do_not_arrive_while_the_loop_is_held_up(models, loop, monkeypatch):
+    """The time of the body and that of the request were over at once, and a client's fault got 503."""
+    check = LimitedProtocol.check
+
+    def check_for_long(connection, now):
+        if connection._reading is connections._Reading.BODY:
+            time.sleep(0.7)
+        check(connection, now)
+
+    monkeypatch.setattr(LimitedProtocol, "check", check_for_long)
+    with listening(models, loop=loop, timeout=0.5) as (port, _), connect(port) as client:
+        client.sendall(POST + b"Content-Length: 100\r\n\r\n{")
+        code, message = answer_of(read_all(client))
+        assert code == 408 and message == "the body did not arrive within 0.3 seconds"
+
+
 def test_bodies_that_are_too_large(models):
     with listening(models) as (port, count):
         with connect(port) as client:
@@ -194,6 +211,24 @@ def test_a_client_that_does_not_read_is_cut_off(models):
         assert is_served(port)
         metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
         assert 'coclick_connections_refused_total{reason="slow response"} 1.0' in metrics
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+@pytest.mark.parametrize("seconds", [0.1, 1.0])  # the client leaves, or is cut off
+def test_requests_of_a_client_that_left_are_no_internal_errors(models, loop, seconds, caplog):
+    """Answers to pipelined requests were written to a closed connection, each with a traceback in the log."""
+    with listening(models, loop=loop) as (port, count):
+        clients = [socket.socket() for _ in range(3)]
+        for client in clients:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", port))
+            client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 300)
+        time.sleep(seconds)
+        for client in clients:
+            client.close()
+        until(lambda: count() == 0)
+        assert is_served(port)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_the_number_of_connections_is_limited(models):

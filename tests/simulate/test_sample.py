@@ -12,6 +12,7 @@ import pytest
 from coclick import simulate
 from coclick.errors import UserError
 from coclick.jit.threads import set_threads
+from coclick.simulate.files import writing_files
 from coclick.simulate.sample import FILES, query_kinds
 
 SIZE: dict[str, Any] = {"queries": 600, "docs": 1000, "events": 40_000}
@@ -142,3 +143,24 @@ def test_query_kinds() -> None:
     # 20 searches: the first two queries make up half of them.
     searches = np.array([1, 6, 0, 4, 3, 3, 2, 1])
     assert query_kinds(searches) == ["tail", "head", "unseen", "head", "tail", "tail", "tail", "tail"]
+
+
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_a_stopped_replacement_leaves_no_files_of_two_logs(tmp_path, monkeypatch, moved):
+    """Files of a new log were moved beside those of the old one, of which some were still there."""
+    names = ("a", "b", "c")
+    replace, done = Path.replace, []
+
+    def stop(path, target):
+        if len(done) == moved:
+            raise KeyboardInterrupt
+        done.append(target)
+        return replace(path, target)
+
+    for name in names:
+        (tmp_path / name).write_text("old")
+    with pytest.raises(KeyboardInterrupt), writing_files(tmp_path, names, force=True) as work:
+        for name in names:
+            (work / name).write_text("new")
+        monkeypatch.setattr(Path, "replace", stop)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["new"] * moved

@@ -390,13 +390,47 @@ def counting(iterations: list[int]) -> Progress:
     return progress
 
 
-def test_a_checkpoint_of_other_data_is_rejected(tmp_path: Path) -> None:
-    data = corpus(QUERIES, TITLES, (4, 6))
+def test_a_checkpoint_of_other_data_is_replaced(tmp_path: Path) -> None:
+    data, weighted = corpus(QUERIES, TITLES, (4, 6)), corpus(QUERIES, TITLES, (4, 6), WEIGHTS)
     fit_topics(data, 2, iterations=2, checkpoint=tmp_path)
-    with pytest.raises(UserError, match="another corpus or of other parameters"):
-        fit_topics(data, 3, iterations=2, checkpoint=tmp_path)
-    with pytest.raises(UserError, match="another corpus or of other parameters"):
-        fit_topics(corpus(QUERIES, TITLES, (4, 6), WEIGHTS), 2, iterations=2, checkpoint=tmp_path)
-    (tmp_path / "state.json").write_text("{")
-    with pytest.raises(UserError, match="another corpus or of other parameters"):
-        fit_topics(data, 2, iterations=2, checkpoint=tmp_path)
+    for other, n_topics in ((data, 3), (weighted, 2), (data, 2)):
+        found, curve = fit_topics(other, n_topics, iterations=2, checkpoint=tmp_path)
+        expected, expected_curve = fit_topics(other, n_topics, iterations=2)
+        assert (found.query_words == expected.query_words).all() and curve == expected_curve
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+def not_a_number(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-4] + np.float32(np.nan).tobytes())
+
+
+def edited_statistics(path: Path) -> None:
+    path.write_text(path.read_text().replace('"round": 2', '"round": "x"'))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("0-words", cut_off),
+        ("0-words", not_a_number),
+        ("0-words", Path.unlink),
+        ("state.json", cut_off),
+        ("state.json", edited_statistics),
+        ("state.json", lambda path: path.write_text("[" * 100_000)),
+        ("state.json", lambda path: path.write_bytes(b"\xff")),
+    ],
+)
+def test_a_damaged_checkpoint_is_replaced(tmp_path: Path, name: str, damage: Any) -> None:
+    """Its words went to compiled code without a check of their shape."""
+    data = corpus(QUERIES, TITLES, (4, 6))
+    expected, expected_curve = fit_topics(data, 2, iterations=2)
+    fit_topics(data, 2, iterations=2, checkpoint=tmp_path)
+    damage(tmp_path / name)
+    iterations: list[int] = []
+    options: Any = {"checkpoint": tmp_path, "progress": counting(iterations)}
+    found, curve = fit_topics(data, 2, iterations=2, **options)
+    assert (found.query_words == expected.query_words).all() and curve == expected_curve
+    assert iterations == [0, 1, 1], "it begins anew"

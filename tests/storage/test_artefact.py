@@ -7,12 +7,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from coclick.errors import ArtefactError, UserError
 from coclick.storage.artefact import Artefact, writing
+from coclick.storage.directories import check_file, check_output
 from coclick.storage.manifest import FORMAT
 
 
@@ -312,3 +314,17 @@ def test_a_leftover_link_is_not_written_through(tmp_path):
     with writing(path, force=True) as out:
         out.array("more", np.arange(2))
         assert Artefact(path).array("values").tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("check", [check_output, check_file])
+def test_an_output_in_a_closed_directory_is_a_mistake(check, tmp_path, monkeypatch):
+    def closed(path, **options):
+        if path.parent == tmp_path / "closed":
+            raise PermissionError(13, "Permission denied", str(path))
+        return exists(path, **options)
+
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", closed)
+    with pytest.raises(UserError, match="no permission to write here") as error:
+        check(tmp_path / "closed" / "new", force=False)
+    assert error.value.where == str(tmp_path / "closed")

@@ -159,6 +159,35 @@ def test_a_sound_value_is_read_once(gate, monkeypatch):
         owner.other  # noqa: B018
 
 
+def test_a_forked_process_does_not_wait_for_threads_that_it_lacks(tmp_path):
+    train("bm25", planted.graph()).save(tmp_path / "model")
+    program = """
+import os, signal, sys, threading
+from coclick import open_model
+from coclick.storage import gate
+
+model = open_model(sys.argv[1])
+holds = threading.Event()
+
+def check_for_long():
+    with gate._CHECKING:
+        holds.set()
+        threading.Event().wait()
+
+threading.Thread(target=check_for_long, daemon=True).start()
+holds.wait()
+child = os.fork()
+if not child:
+    signal.alarm(20)  # ends a child that waits
+    model.search("query")
+    os._exit(0)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+os._exit(code if code >= 0 else 1)
+"""
+    done = subprocess.run([sys.executable, "-c", program, tmp_path / "model"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_numbers_of_the_manifest_have_their_types(gate):
     cases: list[tuple[Any, list[Any], list[Any]]] = [
         (float, [1, 2.5], [True, "1", None, float("nan"), float("inf"), 10**400]),

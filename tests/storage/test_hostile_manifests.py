@@ -122,6 +122,23 @@ def test_too_many_bytes_or_values_are_refused_unread(graph, monkeypatch):
     refused(graph, "more than 50 values")
 
 
+@pytest.mark.parametrize("depth", [101, 800, 900, 950])
+def test_a_deep_manifest_is_refused(graph, depth):
+    """`info` ended in a traceback, at depths that the parser of JSON still reads."""
+    manifest = json.loads((graph / MANIFEST).read_text())
+    nested: list = []
+    for _ in range(depth - 2):
+        nested = [nested]
+    for key in ("stats", "x"):
+        (graph / MANIFEST).write_text(json.dumps(manifest | {key: {"n": nested}}))
+        refused(graph, "nested more than 100 levels deep")
+    (graph / MANIFEST).write_text(json.dumps(manifest | {"x": {"n": json.loads("[" * 98 + "]" * 98)}}))
+    ClickGraph.open(graph)
+    for scalar in ("1", '"x"', "null"):
+        (graph / MANIFEST).write_text(scalar)
+        refused(graph, "not a coclick manifest")
+
+
 HUGE = {
     "1.5 GB": "stream.truncate(1_500_000_000)",
     "lists": "stream.write(b'[' + b'[],' * 10_000_000 + b'[]]')",

@@ -9,6 +9,7 @@ import pytest
 
 from coclick import ClickGraph
 from coclick.errors import ArtefactError, CoclickError
+from coclick.logs import variants
 from coclick.models.verify import verify
 from coclick.storage.artefact import Artefact
 from coclick.storage.manifest import FORMAT
@@ -103,6 +104,71 @@ def test_a_model_trained_on_it_can_be_saved_and_opened(tmp_path):
 def test_inconsistent_tables_are_refused(tmp_path, table, sql):
     with pytest.raises(ArtefactError):
         ClickGraph.open(write(tmp_path, TABLES | {"pairs": PAIRS, table: sql}))
+
+
+ODD = ["'x'", "'a'::ENUM('a')", "[0]", "[0, NULL]", "{'a': 0}", "[{'a': 0}]", "MAP {0: 0}", "'\\xFF'::BLOB"]
+ODD += [
+    "TIME '10:00'",
+    "DATE '2020-01-01'",
+    "TIMESTAMP '2020-01-01'",
+    "INTERVAL 1 DAY",
+    "gen_random_uuid()",
+    "NULL",
+]
+NUMBERS = {
+    "queries": ("id",),
+    "edges": ("q", "d", "clicks"),
+    "pairs": ("q", "d", "impressions"),
+    "daily": ("q", "d", "day", "clicks", "users"),
+    "skips": ("q", "clicked", "skipped", "count"),
+    "searches": ("q", "searches", "without_clicks"),
+    "followups": ("q", "next", "count", "users"),
+}
+ONE = {  # a row of each table
+    "queries": "SELECT 0 AS id, 'shoes' AS text",
+    "docs": "SELECT 0 AS id, 'a' AS name, 'Red shoe' AS text_title",
+    "edges": "SELECT 0 AS q, 0 AS d, 2.0 AS clicks",
+    "pairs": PAIRS,
+    "daily": "SELECT 0 AS q, 0 AS d, 19000 AS day, 2.0 AS clicks, 1 AS users",
+    "skips": "SELECT 0 AS q, 0 AS clicked, 0 AS skipped, 1 AS count",
+    "searches": "SELECT 0 AS q, 1 AS searches, 0 AS without_clicks",
+    "followups": "SELECT 0 AS q, 0 AS next, 1 AS count, 1 AS users",
+}
+
+
+@pytest.mark.parametrize("table", NUMBERS)
+def test_columns_of_other_types_are_refused(tmp_path, table):
+    """Texts, times and lists went to NumPy, which failed with tracebacks of many kinds."""
+    ClickGraph.open(write(tmp_path / "sound", ONE))
+    start = 5 * list(NUMBERS).index(table)  # all types, but not each for every column
+    for i, column in enumerate(NUMBERS[table]):
+        for odd in [ODD[(start + 3 * i + j) % len(ODD)] for j in range(3)]:
+            sql = f"SELECT * REPLACE ({odd} AS {column}) FROM ({ONE[table]})"
+            with pytest.raises(ArtefactError):
+                ClickGraph.open(write(tmp_path / f"{i}-{ODD.index(odd)}", ONE | {table: sql}))
+
+
+def test_unknown_columns_are_ignored_and_positions_must_be_complete(tmp_path):
+    more = ONE | {"pairs": f"SELECT *, 7 AS new FROM ({PAIRS})"}
+    assert ClickGraph.open(write(tmp_path / "more", more)).pairs.impressions.tolist() == [5]
+    half = ONE | {"daily": f"SELECT *, [{{'position': 1}}] AS positions FROM ({ONE['daily']})"}
+    with pytest.raises(ArtefactError):
+        ClickGraph.open(write(tmp_path / "half", half))
+
+
+@pytest.mark.parametrize("texts", [None, 5, "title", {"title": 1}, ["title", 1], [["title"]]])
+def test_a_list_of_texts_that_is_none_is_refused(tmp_path, texts):
+    write(tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text()) | {"texts": texts}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ArtefactError, match="no valid list of texts"):
+        ClickGraph.open(tmp_path)
+
+
+def test_spellings_are_read(tmp_path):
+    spellings = "SELECT 1 AS id, 'SHOES' AS spelling, 3 AS count"
+    graph = ClickGraph.open(write(tmp_path, TABLES | {"variants": spellings}))
+    assert variants(graph) == [("shoes", "SHOES", 3)]
 
 
 @pytest.mark.parametrize(

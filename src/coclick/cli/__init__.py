@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from coclick._version import __version__
 from coclick.cli.arguments import RENAMED_OPTIONS
+from coclick.cli.command import Command
 from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
 from coclick.cli.utf8 import restart_in_utf8
@@ -65,7 +66,7 @@ class LazyGroup(TyperGroup):
             found = getattr(module, name.replace("-", "_"))
             if not isinstance(found, typer.Typer):  # a group of commands is one already
                 program = typer.Typer(add_completion=False)
-                program.command(name)(found)
+                program.command(name, cls=Command)(found)
                 found = program
             self.commands[name] = get_command(found)
         return self.commands.get(name)
@@ -90,7 +91,6 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Learn search relevance from click logs: vectors of readable words that say why they match.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

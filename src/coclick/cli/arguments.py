@@ -68,7 +68,7 @@ Candidates = Annotated[
 Gain = Annotated[Literal["linear", "exponential"], typer.Option(help="Gain of nDCG.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file; - prints it.")
+    Path | None, typer.Option("--json", metavar="[FILE]", help="Print JSON, or write it to a file.")
 ]
 HtmlFile = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write an HTML report with charts.")

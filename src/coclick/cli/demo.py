@@ -109,7 +109,7 @@ def _search(model: Model, query: str) -> None:
     render.results(query, [{"doc": doc, "score": score, "title": model.title(doc)} for doc, score in hits])
     if hits:
         console().print("\nwhy is the first result first?")
-        render.explanation(model.explain(query, hits[0][0], 3), model.title(hits[0][0]), words=4)
+        render.explanation(model.explain(query, hits[0][0], 3), model.title(hits[0][0]), 4)
     console().print()
 
 

@@ -51,7 +51,7 @@ def rejects(
     reason: Annotated[
         str | None, typer.Option(help="Only rows whose reason contains this text, such as timestamp.")
     ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, max=MAX_COUNT, help="Number of rows to print.")] = 20,
+    k: Annotated[int, typer.Option("-k", min=1, max=MAX_COUNT, help="Number of rows to print.")] = 20,
     json_: Json = False,
 ) -> None:
     """Show the rows that a build rejected: file, line, reason and text."""

@@ -175,6 +175,10 @@ def explain(
             help="Number of clicks to show for each part, 0 for all; default 3, with --json 10.",
         ),
     ] = None,
+    parts: Annotated[
+        int,
+        typer.Option(min=0, max=MAX_COUNT, help="Number of parts to show, 0 for all; --json has all."),
+    ] = 10,
     json_: Json = False,
 ) -> None:
     """Explain a score: the words and weights it is the sum of, and the clicks each was learned from."""
@@ -185,7 +189,7 @@ def explain(
         clicks = 10 if json_ else 3
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
-    output(explanation.to_dict(), json_, render.explanation, explanation, opened.title(doc))
+    output(explanation.to_dict(), json_, render.explanation, explanation, opened.title(doc), parts)
 
 
 def vectors(

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from coclick.cli import render_training
-from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
+from coclick.cli.terminal import BAR, Bar, console, one_line, print_labelled, print_table, short
 from coclick.errors import counted
 from coclick.models.spec import as_text
 from coclick.results import Click, Contribution, Explanation, Word
@@ -91,8 +91,8 @@ def translations(word: str, found: Sequence[Mapping[str, Any]]) -> None:
     _bars(word, ["in queries", "probability"], [(other["word"], other["probability"]) for other in found])
 
 
-def explanation(why: Explanation, title: str, words: int | None = None) -> None:
-    """Print the parts of a score, largest first, with the clicks they were learned from."""
+def explanation(why: Explanation, title: str, shown: int = 0) -> None:
+    """Print that many parts of a score, 0 for all, largest first, with the clicks they were learned from."""
     query, doc, title = (escape(one_line(text)) for text in (why.query, why.doc, title))
     head = f"[bold]{why.score:.4f}[/]  {query} → {doc}  [dim]{title}[/]"
     if not why.parts:
@@ -101,10 +101,10 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     tree = Tree(head)
     largest = max(part.value for part in why.parts)
     sides: Sequence[Word | None] = why.words or [None] * len(why.parts)
-    for part, word in list(zip(why.parts, sides, strict=True))[:words]:
+    for part, word in list(zip(why.parts, sides, strict=True))[: shown or None]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
         bar = "" if console().width < _MIN_WIDTH else Bar(part.value, largest).draw().ljust(BAR) + " "
-        branch = tree.add(f"{bar}[bold]{_label(part)}[/] {part.value:.4f} {weights}")
+        branch = tree.add(f"{bar}[bold]{_label(part)}[/] {part.value:.4f} {weights}".rstrip())
         if word and word.query_clicks:
             learned = branch.add("[dim]weight in the query, learned from[/]")
             _clicks(learned, word.query_clicks, word.query_edges)
@@ -113,8 +113,8 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
             _clicks(learned, part.clicks, part.edges)
         if not word:
             _inner_parts(branch, part)
-    if rest := why.parts[words or len(why.parts) :]:
-        tree.add(f"[dim]and {len(rest)} more: {sum(part.value for part in rest):.4f}[/]")
+    if rest := why.parts[shown or len(why.parts) :]:
+        tree.add(f"[dim]and {len(rest)} more: {sum(part.value for part in rest):.4f}; --parts 0 shows all[/]")
     console().print(tree)
 
 
@@ -132,9 +132,8 @@ def build_report(stats: Mapping[str, Any]) -> None:
     from coclick.logs.report import build_report
 
     report = build_report(stats)
-    for heading, lines in report.to_dict().items():
-        for line in lines if heading != "warnings" else []:
-            console().print(f"[bold]{heading:<8}[/] {escape(line)}")
+    found = {heading: lines for heading, lines in report.to_dict().items() if heading != "warnings"}
+    print_labelled((heading, line) for heading, lines in found.items() for line in lines)
     if report.lost and any(stats.get(key) for key in ("rejected", "docs_rejected")):
         console().print("         coclick rejects GRAPH shows the rejected rows")
     if language := stats.get("language"):
@@ -277,7 +276,7 @@ def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
-    stats = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
+    stats = ", ".join(f"{name} {value[name]:,}" for name in ("mean", "median", "p99", "max"))
     console().print(f"\n[bold]{name}[/]  [dim]{stats}[/]")
     _bars("", ["", ""], value["histogram"])
 

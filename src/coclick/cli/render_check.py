@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from coclick.cli.terminal import console, one_line, print_table
+from coclick.cli.terminal import console, one_line, print_labelled, print_table, short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coclick.logs.check_log import CheckReport
 
 _COUNTS = ("rows", "right", "users", "sessions", "first", "last", "merged_spellings")
 
+_HEADINGS = ("assumed", "missing", "ignored", "lost", "notes")
 _MAX_NAME = 100  # characters of a column
 
 
@@ -30,18 +33,7 @@ def check_report(found: CheckReport) -> None:
         ]
         print_table(f"{file.name} ({facts})", ["column", "used as", "values"], rows)
         console().print()
-    if found.format:
-        console().print(f"[bold]format[/]   {escape(found.format)}")
-    for name in found.sampled:
-        console().print(f"[bold]sampled[/]  only the first part of {escape(name)} was looked at")
-    for name in _COUNTS:
-        if name in found.stats:
-            value = found.stats[name]
-            shown = f"{value:,}" if isinstance(value, int) else value
-            console().print(f"[bold]{name.replace('_', ' '):<8}[/] {shown}", highlight=False)
-    for heading, lines in found.report.to_dict().items():
-        for line in lines if heading in ("assumed", "missing", "ignored", "lost", "notes") else []:
-            console().print(f"[bold]{heading:<8}[/] {escape(line)}")
+    print_labelled(_facts(found))
     if found.guessed:
         console().print("[yellow]the columns were guessed from their names and values: please check them[/]")
     for line in found.report.warnings:
@@ -52,3 +44,17 @@ def check_report(found: CheckReport) -> None:
             console().print(f"[red]try: {escape(found.hint)}[/]")
     else:
         console().print(f"\n[bold]run[/]      {escape(found.command)}", soft_wrap=True, highlight=False)
+
+
+def _facts(found: CheckReport) -> Iterator[tuple[str, str]]:
+    """What was found, with its label."""
+    if found.format:
+        yield "format", found.format
+    for name in found.sampled:
+        yield "sampled", f"only the first part of {name} was looked at"
+    for name in _COUNTS:
+        if name in found.stats:
+            yield name.replace("_", " "), short(found.stats[name])
+    for heading, lines in found.report.to_dict().items():
+        for line in lines if heading in _HEADINGS else []:
+            yield heading, line

@@ -21,7 +21,10 @@ _NOT_ENGINES = ("serve", "rerank")
 
 def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     """Print the models, best first, what was left out and why, and the recommendation."""
-    main, splits = stats["protocol"]["main_measure"], [split["name"] for split in stats["splits"]]
+    main, splits = (
+        stats["protocol"]["main_measure"],
+        [split["name"] for split in stats["splits"] if split["models"]],
+    )
     ordered = sorted(stats["models"], key=lambda model: -model.get("quality", model["measures"][main]))
     rows = [
         [
@@ -43,7 +46,8 @@ def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     for split in stats["splits"][1:]:
         if missing := len(ordered) - split["models"]:
             why = "the budget was used up" if stats["budget"]["complete"] else "interrupted"
-            console().print(f"note: {missing} models were not judged by {split['name']}: {why}", style="dim")
+            models = f"{counted(missing, 'model')} {'was' if missing == 1 else 'were'}"
+            console().print(f"note: {models} not judged by {split['name']}: {why}", style="dim")
     _left_out(stats)
     _recommendation(stats, command)
 

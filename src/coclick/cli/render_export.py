@@ -27,12 +27,20 @@ def export_summary(stats: Mapping[str, Any]) -> None:
             for what, counts in stats.get("changes", {}).items()
         ),
         *_not_written(stats),
-        *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
+        *_left_out(stats),
         ["score error", f"mean {error['mean']:.2g}, max {error['largest']:.2g}"],
         ["relative to the best score", f"max {error['largest_of_best_score']:.2g}"],
         ["our top 10 in the engine's", f"{error['of_our_top_10_in_theirs']:.2%}"],
     ]
     print_table(f"{stats['model']} for {stats['engine']}", ["", ""], rows)
+
+
+def _left_out(stats: Mapping[str, Any]) -> list[list[str]]:
+    reasons = stats["left_out"].items()
+    return [
+        ["left out", f"{count:,} {why.replace('documents', 'document', 1) if count == 1 else why}"]
+        for why, count in reasons
+    ]
 
 
 def _not_written(stats: Mapping[str, Any]) -> list[list[str]]:
@@ -61,7 +69,7 @@ def _print_shipped(stats: Mapping[str, Any], size: str) -> None:
         ["known queries", f"{stats['queries']:,}, with the rankings of the model"],
         ["other queries", f"by {stats['signals']}, weights learned from held-out clicks"],
         *_not_written(stats),
-        *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
+        *_left_out(stats),
         *(figures or [["loss", f"not measured: {loss['not_measured']}"]]),
     ]
     print_table(f"{stats['model']} for {stats['engine']}", ["", ""], rows)

@@ -93,7 +93,11 @@ def _print_completions(answer: dict[str, Any]) -> None:
     if not found:
         typer.echo(f"no query of the log completes {terminal.one_line(text)!r}")
         return
-    rows = [[one["query"], f"{one['score']:.6g}", one["typos"]] for one in found]
+    scores = [f"{one['score']:,.1f}" for one in found]
+    width = max(map(len, scores))
+    rows = [
+        [one["query"], score.rjust(width), one["typos"]] for one, score in zip(found, scores, strict=True)
+    ]
     print_table(text, ["query", "score", "typos"], rows)
 
 

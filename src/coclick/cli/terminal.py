@@ -21,7 +21,10 @@ if TYPE_CHECKING:  # rich is imported where it is used: an error message needs n
 
 BAR = 24  # characters of the longest bar
 _PIPE_WIDTH = 110  # columns when the output is not a terminal
-_ANY_WIDTH = 10_000  # columns
+_GAP = 2  # columns between those of a table
+_SHORT_CELL = 12  # columns: a cell that is not wrapped
+_LABEL = 8  # columns of a label before a text
+_LONG_WORD = 24  # columns: words are only broken behind these
 _MAX_HEADING = 200  # characters
 _SPACES = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 
@@ -97,38 +100,113 @@ class Bar(NamedTuple):
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a plain table with numbers aligned to the right."""
+    """Print a plain table with numbers aligned to the right.
+
+    If it is wider than the terminal, bars are left out and texts wrapped between words. If that does not
+    suffice, each row becomes a block with a line for each value.
+    """
     from rich.text import Text
 
     rows = [list(row) for row in rows]
     out = console()
     if title:
-        out.print(Text(one_line(title), "bold"), no_wrap=True, overflow="ellipsis")
-    table = _layout(columns, rows)
-    if out.measure(table, options=out.options.update(max_width=_ANY_WIDTH)).maximum > out.width:
+        out.print(Text(one_line(title), "bold"))
+    widths = _widths(columns, rows, out.width)
+    if widths != _natural_widths(columns, rows):
         kept = [i for i in range(len(columns)) if not any(isinstance(row[i], Bar) for row in rows)]
-        table = _layout([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
-    out.print(table)
+        columns, rows = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+        widths = _widths(columns, rows, out.width)
+    if widths is None and len(columns) > 2:
+        _print_blocks(columns, rows)
+    else:
+        out.print(_layout(columns, rows, widths))
 
 
-def _layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def print_labelled(lines: Iterable[tuple[str, str]]) -> None:
+    """Print texts behind labels that are aligned; texts are wrapped beside their label."""
     from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(min_width=_LABEL, no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in lines:
+        table.add_row(Text(label, "bold"), Text(printable(text)))
+    if table.row_count:
+        console().print(table)
+
+
+def _print_blocks(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print each row as its first value and a line for each other; values without a heading end a line."""
+    from rich.text import Text
+
+    for row in rows:
+        lines = [["", _cell(row[0])]]
+        for column, value in zip(columns[1:], row[1:], strict=True):
+            if column:
+                lines.append([f"  {column}", _cell(value)])
+            else:
+                lines[-1][1] = f"{lines[-1][1]} {_cell(value)}".strip()
+        console().print(Text(lines[0][1], "bold"))
+        console().print(_layout(["", ""], [line for line in lines[1:] if line[1]], None))
+
+
+def _natural_widths(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
+    from rich.cells import cell_len
+
+    return [max(map(cell_len, texts)) for texts in _texts(columns, rows)]
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[Any]], available: int) -> list[int] | None:
+    """Return the widths of columns that fit without breaking words of usual length; None if none do."""
+    widths = _natural_widths(columns, rows)
+    needed = [
+        min(width, max(_unbroken(text) for text in texts))
+        for width, texts in zip(widths, _texts(columns, rows), strict=True)
+    ]
+    spare = available - sum(needed) - _GAP * (len(columns) - 1)
+    if spare < 0:
+        return None
+    by_wish = sorted(range(len(columns)), key=lambda i: widths[i] - needed[i])
+    for place, i in enumerate(by_wish):  # what a column does not use is left to those that wish for more
+        more = min(widths[i] - needed[i], spare // (len(columns) - place))
+        needed[i] += more
+        spare -= more
+    return needed
+
+
+def _unbroken(text: str) -> int:
+    """The width that a text needs: that of its longest word, or of the whole text if it is short."""
+    from rich.cells import cell_len
+
+    if (width := cell_len(text)) <= _SHORT_CELL:
+        return width
+    return min(max(map(cell_len, text.split()), default=0), _LONG_WORD)
+
+
+def _texts(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[str]]:
+    """The texts of each column, with its heading."""
+    return [[column, *(_cell(row[i]) for row in rows)] for i, column in enumerate(columns)]
+
+
+def _layout(columns: Sequence[str], rows: Sequence[Sequence[Any]], widths: Sequence[int] | None) -> Table:
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for i, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        width = None if widths is None else widths[i]
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold", width=width)
     for row in rows:
-        table.add_row(*[_cell(value) for value in row])
+        table.add_row(*[Text(_cell(value)) for value in row])
     return table
 
 
 def _cell(value: Any) -> str:
-    from rich.markup import escape
-
     if isinstance(value, Bar):
         return value.draw()
-    return f"{value:.4f}" if isinstance(value, float) else escape(one_line(short(value), None))
+    return f"{value:.4f}" if isinstance(value, float) else one_line(short(value), None)
 
 
 def short(value: Any) -> str:

@@ -27,6 +27,7 @@ from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
 from coclick.storage.directories import write_file, write_json
+from coclick.text.analyzer import remembered_tokens
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
 LTR_ENGINES = ("ltr-elasticsearch", "ltr-es-plugin", "ltr-opensearch", "ltr-solr")
@@ -112,7 +113,7 @@ def export(
     tolerance = _tolerance(exporter, base, changes_above, previous_model, max_weights, progress)
     docs = ContentTracker(columns, base.docs if base else None, tolerance)
     tracked = ContentTracker(columns, base.queries if base else None)
-    with create_folder(path, force=force) as folder:
+    with create_folder(path, force=force) as folder, remembered_tokens():
         with progress("queries"):
             sample = exporter.samples[0]  # the most clicked query with ten results
             limit = _QUERIES if queries is None else queries

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,12 @@ from coclick.exporters.output_folder import KIND
 from coclick.exporters.packed_rows import hash_texts
 from coclick.exporters.tolerance import Movements, Tolerance
 from coclick.storage.manifest import MANIFEST, read_manifest
+from coclick.storage.plain_files import open_plain
 
 CONTENTS = "contents.npz"
 _TITLE_SEED = 1
+_MAX_UNIT = float(np.finfo(np.float64).max)
+_ENCRYPTED = 1  # flag of an entry in an archive
 _MIN_BLOCK = 1024  # documents that are worth the calls that write a block
 _COMPARED = ("engine", "index", "model", "into", "id_field", "dimensions")  # must be as in the base
 
@@ -57,13 +60,16 @@ class Contents:
 
 
 class _Base:
-    """The entries of the base, found by the hashes of their ids."""
+    """The entries of the base, found by their ids."""
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
-        self._hashes = hash_texts(contents.ids)
-        self._seen = np.zeros(len(self._hashes), bool)
+        self._seen = np.zeros(len(contents.ids), bool)
         self._next = 0  # the place after the last entry that was found
+
+    @cached_property
+    def _hashes(self) -> Digests:
+        return hash_texts(self.contents.ids)
 
     @cached_property
     def _table(self) -> NDArray[np.int32]:
@@ -71,13 +77,17 @@ class _Base:
         kernels.fill_table(self._hashes, table)
         return table
 
+    def next_entries(self, ids: Strings) -> slice | None:
+        """Return the places of entries that follow those that were found before, as most do, or None."""
+        expected = slice(self._next, self._next + len(ids))
+        if expected.stop > len(self._seen) or not _same_texts(self.contents.ids, expected, ids):
+            return None
+        self._next = expected.stop
+        self._seen[expected] = True
+        return expected
+
     def find(self, hashes: Digests) -> NDArray[np.int64]:
         """Return the places of entries; −1 for those that the base does not have."""
-        expected = slice(self._next, self._next + len(hashes))
-        if np.array_equal(self._hashes[expected], hashes):  # most are, and need no table
-            self._next = expected.stop
-            self._seen[expected] = True
-            return np.arange(expected.start, expected.stop)
         found = np.empty(len(hashes), np.int64)
         kernels.look_up(self._hashes, self._table, hashes, found)
         self._next = int(found.max(initial=-1)) + 1
@@ -87,6 +97,14 @@ class _Base:
     def unseen(self) -> list[str]:
         """Return the ids that were not compared."""
         return self.contents.ids.take(np.flatnonzero(~self._seen)).to_list()
+
+
+def _same_texts(texts: Strings, rows: slice, others: Strings) -> bool:
+    """Return whether some texts are equal to others."""
+    offsets = texts.offsets[rows.start : rows.stop + 1]
+    return np.array_equal(texts.data[offsets[0] : offsets[-1]], others.data) and np.array_equal(
+        offsets - offsets[0], others.offsets
+    )
 
 
 class ContentTracker:
@@ -118,18 +136,24 @@ class ContentTracker:
         self._parts.append(held)
         if self._base is None:
             return np.arange(len(ids))
-        places = self._base.find(hashes)
-        known, differ = np.flatnonzero(places >= 0), np.ones(len(ids), bool)
-        differ[known] = self._base.contents.digests[places[known]] != digests[known]
-        changed = known[differ[known]]
+        before = self._base.contents
+        if (entries := self._base.next_entries(ids)) is not None:
+            new = np.empty(0, np.int64)
+            changed = np.flatnonzero(before.digests[entries] != digests)
+            old = changed + entries.start
+        else:
+            places = self._base.find(hashes)
+            new, known = np.flatnonzero(places < 0), np.flatnonzero(places >= 0)
+            changed = known[before.digests[places[known]] != digests[known]]
+            old = places[changed]
         if self._tolerance is not None and len(changed):
             found = self._tolerance.movements(
                 ids.take(changed), titles and titles.take(changed), vectors.take(changed)
             )
-            differ[self._keep_near(held, self._base.contents, changed, places[changed], found)] = False
-        self.added += len(ids) - len(known)
-        self.changed += int(differ[known].sum())
-        return np.flatnonzero(differ)
+            changed = changed[~self._keep_near(held, before, changed, old, found)]
+        self.added += len(new)
+        self.changed += len(changed)
+        return np.sort(np.concatenate([new, changed])) if len(new) else changed
 
     def _keep_near(
         self,
@@ -138,8 +162,8 @@ class ContentTracker:
         rows: NDArray[np.int64],
         places: NDArray[np.int64],
         movements: Movements,
-    ) -> NDArray[np.int64]:
-        """Let documents stay as they are in the base, in these places, if they moved little; return them."""
+    ) -> NDArray[np.bool_]:
+        """Let documents stay as they are in the base, in these places, if they moved little; mark them."""
         assert self._tolerance is not None
         moved = base.moved[places] + movements
         near = moved <= self._tolerance.limit
@@ -147,7 +171,7 @@ class ContentTracker:
         held.moved[rows[near]] = moved[near]
         self.unwritten += int(near.sum())
         self.largest_movement = max(self.largest_movement, float(moved[near].max(initial=0)))
-        return rows[near]
+        return near
 
     def differing(self, blocks: Iterable[DocBlock], *, titles: bool) -> Iterator[DocBlock]:
         """Record all documents, and yield those that differ from the base, in blocks that are not small."""
@@ -200,8 +224,10 @@ class BaseExport:
         docs, queries = _read_contents(path)
         if content_version(docs, queries, manifest) != manifest["version"]:
             raise _damaged(path)
-        unit, graph = float(manifest.get("score_unit", 1)), str(manifest.get("graph"))
-        return cls(manifest["version"], unit, graph, docs, queries)
+        unit = manifest.get("score_unit", 1)
+        if not isinstance(unit, int | float) or not 0 < unit < _MAX_UNIT:
+            raise _damaged(path)
+        return cls(manifest["version"], float(unit), str(manifest.get("graph")), docs, queries)
 
 
 def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) -> str:
@@ -234,13 +260,23 @@ def _read_contents(path: Path) -> tuple[Contents, Contents]:
             hint="export the whole model, without --changes-from; earlier releases wrote no such file",
         )
     try:
-        with np.load(path / CONTENTS, allow_pickle=False) as arrays:
-            docs, queries = (_checked(arrays, name) for name in ("docs", "queries"))
-            return docs, queries
+        with open_plain(path, CONTENTS) as stream:
+            _check_uncompressed(stream)
+            with np.load(stream, allow_pickle=False) as arrays:
+                docs, queries = (_checked(arrays, name) for name in ("docs", "queries"))
+                return docs, queries
     except CoclickError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, EOFError, OverflowError, MemoryError, zipfile.BadZipFile):
         raise _damaged(path) from None
+
+
+def _check_uncompressed(stream: BinaryIO) -> None:
+    """Raise unless an archive is as `write_contents` writes it: a small one could hold endless content."""
+    with zipfile.ZipFile(stream) as archive:
+        if any(entry.compress_type or entry.flag_bits & _ENCRYPTED for entry in archive.infolist()):
+            raise ValueError("compressed or encrypted")
+    stream.seek(0)
 
 
 def _checked(arrays: Any, name: str) -> Contents:

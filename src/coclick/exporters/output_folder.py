@@ -24,7 +24,8 @@ KIND = "export"
 def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """Yield a folder to write to; an exception in the block (Ctrl-C is one) leaves nothing behind."""
     given, path = path, path.resolve()
-    part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
+    # They are emptied or removed without a question, so nobody else may have a folder of that name.
+    part, old = (path.with_name(f".{path.name}.coclick-{state}") for state in ("part", "old"))
     if old.exists():
         _recover(part, path, old)
     check_folder(given, force=force)

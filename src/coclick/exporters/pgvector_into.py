@@ -87,10 +87,10 @@ class ExistingTable(Scripts):
             f"AND NOT EXISTS (SELECT FROM {of_doc} AND t.{self._column} IS DISTINCT FROM s.vector)"
         )
         has_row = f"EXISTS (SELECT FROM {of_doc})"
-        missing = f"FROM pg_temp.coclick_docs AS s WHERE NOT {has_row}"
+        missing = f"FROM pg_temp.staged$docs AS s WHERE NOT {has_row}"
         self.check_staged = f"""DO $coclick$
 BEGIN
-    IF NOT EXISTS (SELECT FROM coclick_docs AS s WHERE {has_row}) THEN
+    IF NOT EXISTS (SELECT FROM staged$docs AS s WHERE {has_row}) THEN
         RAISE EXCEPTION 'none of the document ids is in the column {self._id_name} of {self.target}'
             USING HINT = 'export with --id and the column that has the ids of the click log';
     END IF;

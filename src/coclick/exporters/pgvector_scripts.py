@@ -4,6 +4,7 @@ A script stops at the first error, and psql then exits with a status other than 
 transaction, so an interrupted load changes nothing. Each script can run again. A load first reduces the
 export to what differs from the tables; a vector that is NULL stands for a row to delete. What these rows were
 before stays in tables `…_undo` for `rollback.sql`; `…_versions` has the current version and the one before.
+Temporary tables hide others of the same name, so theirs have a `$`, which no name of an export has.
 """
 
 from __future__ import annotations
@@ -45,19 +46,19 @@ _LOAD = """\\set ON_ERROR_STOP on
 {start}
 {check_base}
 -- The export, next to what is loaded
-CREATE TEMP TABLE coclick_docs (doc text PRIMARY KEY, title text, vector {type}) ON COMMIT DROP;
-CREATE TEMP TABLE coclick_queries (query text PRIMARY KEY, vector {type}) ON COMMIT DROP;
-\\copy pg_temp.coclick_docs FROM 'documents.tsv' WITH (ENCODING 'UTF8')
-\\copy pg_temp.coclick_queries FROM 'queries.tsv' WITH (ENCODING 'UTF8')
-ANALYZE pg_temp.coclick_docs;
-ANALYZE pg_temp.coclick_queries;
+CREATE TEMP TABLE staged$docs (doc text PRIMARY KEY, title text, vector {type}) ON COMMIT DROP;
+CREATE TEMP TABLE staged$queries (query text PRIMARY KEY, vector {type}) ON COMMIT DROP;
+\\copy pg_temp.staged$docs FROM 'documents.tsv' WITH (ENCODING 'UTF8')
+\\copy pg_temp.staged$queries FROM 'queries.tsv' WITH (ENCODING 'UTF8')
+ANALYZE pg_temp.staged$docs;
+ANALYZE pg_temp.staged$queries;
 {check_staged}
 {stage_deletions}
-DELETE FROM coclick_docs AS s WHERE {is_loaded};
-DELETE FROM coclick_queries AS s USING (
+DELETE FROM staged$docs AS s WHERE {is_loaded};
+DELETE FROM staged$queries AS s USING (
     SELECT query, array_agg(vector) AS vectors FROM "{name}_queries" GROUP BY query
 ) AS t WHERE t.query = s.query AND t.vectors = ARRAY[s.vector];
-ANALYZE pg_temp.coclick_docs;
+ANALYZE pg_temp.staged$docs;
 
 -- Keep what these rows were before, unless this version is loaded already
 INSERT INTO "{name}_versions" (slot, version, model, target, documents)
@@ -70,10 +71,10 @@ SELECT NOT EXISTS (
 DELETE FROM "{name}_undo";
 DELETE FROM "{name}_queries_undo";
 INSERT INTO "{name}_undo" SELECT DISTINCT ON (s.doc) s.doc, loaded.title, loaded.vector
-FROM coclick_docs AS s LEFT JOIN {loaded} ON loaded.doc = s.doc
+FROM staged$docs AS s LEFT JOIN {loaded} ON loaded.doc = s.doc
 WHERE EXISTS (SELECT FROM "{name}_versions");
 INSERT INTO "{name}_queries_undo" SELECT DISTINCT ON (s.query) s.query, t.vector
-FROM coclick_queries AS s LEFT JOIN "{name}_queries" AS t ON t.query = s.query
+FROM staged$queries AS s LEFT JOIN "{name}_queries" AS t ON t.query = s.query
 WHERE EXISTS (SELECT FROM "{name}_versions");
 DELETE FROM "{name}_versions" WHERE slot = 'previous';
 UPDATE "{name}_versions" SET slot = 'previous';
@@ -92,13 +93,13 @@ SELECT slot, version, model, documents, loaded_at FROM "{name}_versions" ORDER B
 _APPLY_QUERIES = """DELETE FROM "{name}_queries" AS t USING {source} AS s WHERE s.query = t.query;
 INSERT INTO "{name}_queries" SELECT query, vector FROM {source} WHERE vector IS NOT NULL;"""
 
-_STAGE_VANISHED = """INSERT INTO coclick_docs (doc) SELECT DISTINCT doc FROM {loaded}
-WHERE NOT EXISTS (SELECT FROM coclick_docs AS s WHERE s.doc = loaded.doc);
-INSERT INTO coclick_queries (query) SELECT DISTINCT query FROM "{name}_queries" AS t
-WHERE NOT EXISTS (SELECT FROM coclick_queries AS s WHERE s.query = t.query);"""
+_STAGE_VANISHED = """INSERT INTO staged$docs (doc) SELECT DISTINCT doc FROM {loaded}
+WHERE NOT EXISTS (SELECT FROM staged$docs AS s WHERE s.doc = loaded.doc);
+INSERT INTO staged$queries (query) SELECT DISTINCT query FROM "{name}_queries" AS t
+WHERE NOT EXISTS (SELECT FROM staged$queries AS s WHERE s.query = t.query);"""
 
-_STAGE_DELETED = """\\copy pg_temp.coclick_docs (doc) FROM 'deleted-docs.tsv' WITH (ENCODING 'UTF8')
-\\copy pg_temp.coclick_queries (query) FROM 'deleted-queries.tsv' WITH (ENCODING 'UTF8')"""
+_STAGE_DELETED = """\\copy pg_temp.staged$docs (doc) FROM 'deleted-docs.tsv' WITH (ENCODING 'UTF8')
+\\copy pg_temp.staged$queries (query) FROM 'deleted-queries.tsv' WITH (ENCODING 'UTF8')"""
 
 _CHECK_BASE = """DO $coclick$
 DECLARE found text;
@@ -203,7 +204,7 @@ class Scripts(ABC):
             check_staged=self.check_staged,
             stage_deletions=(_STAGE_DELETED if base_version else _STAGE_VANISHED).format(**names),
             is_loaded=self.is_loaded,
-            apply=self._apply("coclick_docs", "coclick_queries"),
+            apply=self._apply("staged$docs", "staged$queries"),
             report=self.report,
         )
 

@@ -57,8 +57,12 @@ def pick_sample_queries(exporter: Exporter, count: int = _N_SAMPLES) -> list[Sam
     for place, row in enumerate(picked):
         hits = run.hits(row)
         accepted = exporter.filter.accepts_ids([doc for doc, _ in hits]).tolist()
-        best = [hit for hit, kept in zip(hits, accepted, strict=True) if kept][:10]
-        results = [{"doc": doc, "score": score, "title": source.model.title(doc)} for doc, score in best]
+        best = [place for place, kept in enumerate(accepted) if kept][:10]
+        titles = [source.graph.title(doc) for doc in run.rows[row, best].tolist()]
+        results = [
+            {"doc": hits[place][0], "score": hits[place][1], "title": title}
+            for place, title in zip(best, titles, strict=True)
+        ]
         samples.append(SampleQuery(tried[row], vectors.row_slice(place, place + 1), results))
     return samples
 

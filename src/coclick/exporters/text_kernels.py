@@ -213,8 +213,11 @@ def hash_texts(
             total += _mix(load_word(data, at) + place)
             at += 8
         rest = np.uint64(0)
-        for i in range(end - at):
-            rest |= np.uint64(data[at + i]) << np.uint64(8 * i)
+        if end > at and at + 8 <= len(data):  # in one piece, without the bytes of the next text
+            rest = load_word(data, at) & ((np.uint64(1) << np.uint64(8 * (end - at))) - np.uint64(1))
+        else:
+            for i in range(end - at):
+                rest |= np.uint64(data[at + i]) << np.uint64(8 * i)
         out[row] = _mix(total + _mix(rest + place + _GOLDEN))
 
 

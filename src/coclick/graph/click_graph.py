@@ -191,7 +191,11 @@ class ClickGraph(Gated):
     def _open(cls, path: Path) -> ClickGraph:
         source = Artefact(path)
         if source.kind != "graph":
-            raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
+            raise UserError(
+                f"this is {with_article(source.kind)}, not a graph",
+                where=str(path),
+                hint="name the graph that it was made from; coclick build makes one from a log",
+            )
         return cls.read(source)
 
     @classmethod
@@ -221,8 +225,9 @@ class ClickGraph(Gated):
         """Read a graph that Spark wrote, as Parquet tables."""
         queries, docs = (tables.read_vocab(source, *of) for of in (("queries", "text"), ("docs", "name")))
         sizes = len(queries), len(docs)
-        fields = source.manifest.get("texts", [])
-        texts = {name: tables.read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
+        texts = {
+            name: tables.read_strings(source, "docs", f"text_{name}") for name in tables.text_fields(source)
+        }
         pairs = tables.read_pairs(source, *sizes)
         daily, skips = tables.read_daily(source, pairs), tables.read_skips(source, *sizes)
         searches, followups = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,9 +23,14 @@ PATIENCE = 50  # trees without a better nDCG@10 on judgments before early stoppi
 
 
 def check_installed() -> None:
-    """Raise if LightGBM is not installed."""
-    if importlib.util.find_spec("lightgbm") is None:
-        raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"')
+    """Raise if LightGBM cannot be used."""
+    try:
+        import lightgbm  # noqa: F401
+    except ImportError:
+        raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"') from None
+    except OSError as error:  # a small container has no OpenMP
+        hint = "it needs OpenMP: apt-get install libgomp1, or brew install libomp"
+        raise UserError(f"LightGBM cannot be loaded: {error}", hint=hint) from None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ clicks of the days after them. They are what the model will be used for, queries
 days, and the only examples in which recent clicks are known: those of a fold's queries were counted on the
 same days as their labels. New documents come with the days, so clicks are hidden only in thin logs, where
 most documents have none.
+
+In a log with impressions, most negative examples are documents that were shown for the query. Others were not
+shown because the engine ranks them low: with many of them, the trees learn to rank as the engine does. That
+predicts later clicks, so in examples by time this holds for thin logs only.
 """
 
 from __future__ import annotations
@@ -40,11 +44,12 @@ from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
-THIN_LOG = 0.5  # share of documents without clicks above which some lose their clicks in a time fold
+THIN_LOG = 0.5  # share of documents without clicks above which a log is thin
 LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by time
 TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
 N_TIME_FOLDS = 2
 
+BY_CHANCE = 4  # one negative example of so many may be a document that was not shown for the query
 POOL = 2.5  # size of the sample for negative examples, in negative examples
 
 DocGrades = dict[int, int]  # document → grade
@@ -60,6 +65,14 @@ class Sampling:
     seed: int = 0
 
 
+def shown_docs(graph: ClickGraph, query: Query) -> NDArray[np.int32] | None:
+    """Return what was shown or clicked for a query; None where the graph does not know that."""
+    pairs, row = graph.pairs, graph.queries.id(query.text)
+    if pairs is None or pairs.impressions is None or row < 0:
+        return None
+    return pairs.docs[pairs.indptr[row] : pairs.indptr[row + 1]]
+
+
 @dataclass(frozen=True)
 class GivenCandidates:
     """The candidates of re-ranking: what the engine has shown for a query, else the best of one part."""
@@ -70,11 +83,9 @@ class GivenCandidates:
 
     def of(self, query: Query, signals: QuerySignals) -> NDArray[np.int32]:
         """Return the candidates of a query."""
-        pairs, row = self.graph.pairs, self.graph.queries.id(query.text)
-        if pairs is not None and pairs.impressions is not None and row >= 0:
-            shown = pairs.docs[pairs.indptr[row] : pairs.indptr[row + 1]]
-            if len(shown) > len(self.graph.clicks.row(row)[0]):
-                return shown
+        shown, row = shown_docs(self.graph, query), self.graph.queries.id(query.text)
+        if shown is not None and len(shown) > len(self.graph.clicks.row(row)[0]):
+            return shown
         return top_rows(signals.scores[self.part], self.depth)[0]
 
 
@@ -121,7 +132,8 @@ def cross_fitted(
     `known` are those of `first_fold`, if it was called before.
     """
     labels = _clicked_labels(graph, sampling) if judgments is None else judged_labels(graph, judgments)
-    several = [*_by_fold(graph, labels, parts, features, sampling, progress, given, known)]
+    log = graph if judgments is None and given is None else None
+    several = [*_by_fold(graph, labels, parts, features, sampling, progress, given, known, log)]
     if judgments is None and "days" in graph.provides:
         several += _by_time(graph, parts, features, sampling, progress, given)
     if not several:
@@ -136,7 +148,7 @@ def first_fold(
 ) -> Examples | None:
     """Return the examples of the first fold, graded by clicks; None if there are none."""
     labels = _clicked_labels(graph, sampling)
-    of_folds = _by_fold(graph, labels, parts, features, sampling, quiet)
+    of_folds = _by_fold(graph, labels, parts, features, sampling, quiet, log=graph)
     return next(of_folds, None)
 
 
@@ -158,11 +170,13 @@ def examples(
     sampling: Sampling | None = None,
     may_be_negative: NDArray[np.bool_] | None = None,
     given: GivenCandidates | None = None,
+    log: ClickGraph | None = None,
 ) -> Examples:
     """Return examples for graded queries from trained parts: all graded documents and some other candidates.
 
     `may_be_negative` marks the documents that count as not relevant if they have no grade; by default, all.
-    `given` are the candidates; by default, those that the parts find.
+    `given` are the candidates; by default, those that the parts find. Where `log` has impressions, most
+    negative examples are documents that it shows for the query.
     """
     rows, grades, docs, sizes = [], [], [], []
     queries = Query.list_of(list(labels), parts[0].graph_.queries)
@@ -172,7 +186,10 @@ def examples(
         others = np.setdiff1d(signals.candidates if given is None else given.of(query, signals), known)
         if may_be_negative is not None:
             others = others[may_be_negative[others]]
-        if sampling and len(others) > sampling.max_negatives:
+        shown = shown_docs(log, query) if log is not None else None
+        if sampling and shown is not None:
+            others = _shown_negatives(query, others, shown, sampling)
+        elif sampling and len(others) > sampling.max_negatives:
             others = _choose_negatives(query, others, signals, sampling)
         chosen = np.concatenate([known, others]).astype(np.int32)
         rows.append(features.features(signals, chosen))
@@ -206,6 +223,21 @@ def _choose_negatives(
     return np.sort(np.concatenate([pool[highest], by_chance]))
 
 
+def _shown_negatives(
+    query: Query, others: NDArray[np.int32], shown: NDArray[np.int32], sampling: Sampling
+) -> NDArray[np.int32]:
+    """Documents that were shown for the query without a click, and a few others by chance.
+
+    The others were not shown because the engine ranks them low. With many of them, the trees would learn to
+    rank as the engine does; with none, they would not know documents that are far from the query.
+    """
+    random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
+    few = sampling.max_negatives // BY_CHANCE
+    was_shown = np.isin(others, shown)
+    own = random.permutation(others[was_shown])[: sampling.max_negatives - few]
+    return np.sort(np.concatenate([own, random.permutation(others[~was_shown])[:few]]))
+
+
 def fold_of(query: str, sampling: Sampling) -> int:
     """Return the fold of a query, which does not depend on the other queries."""
     return _hash(query, sampling.seed) % sampling.n_folds
@@ -220,6 +252,7 @@ def _by_fold(
     progress: Progress,
     given: GivenCandidates | None = None,
     known: Examples | None = None,
+    log: ClickGraph | None = None,
 ) -> Iterator[Examples]:
     """Examples of each fold, from parts trained without its queries."""
     folds = np.array([fold_of(query, sampling) for query in labels])
@@ -239,7 +272,7 @@ def _by_fold(
                 continue
             fold_labels = {query: labels[query] for query in queries}
             of_fold = features.on(rest, recent=False)
-            yield examples(_fit(parts, rest), of_fold, fold_labels, sampling, exposed(graph), given)
+            yield examples(_fit(parts, rest), of_fold, fold_labels, sampling, exposed(graph), given, log)
             done(len(queries))
 
 
@@ -264,7 +297,8 @@ def _by_time(
         labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
         with progress("later days", len(rows)) as done:
             of_fold = features.on(rest, recent=True)
-            yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph), given)
+            log = graph if given is None and is_thin(graph) else None
+            yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph), given, log)
             done(len(rows))
 
 
@@ -286,6 +320,11 @@ def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
     if graph.pairs is not None:
         shown[graph.pairs.docs] = True
     return shown
+
+
+def is_thin(graph: ClickGraph) -> bool:
+    """Whether most documents have no clicks."""
+    return float((graph.clicks_by_doc.row_nnz() == 0).mean()) > THIN_LOG
 
 
 def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int, usual: float = 0.0) -> NDArray[np.bool_]:

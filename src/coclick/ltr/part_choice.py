@@ -4,6 +4,10 @@ The parts are trained without the queries of the first fold. Trees that are grow
 rank the other half, and the reverse, with and without each further part. A part is chosen if it gains, by a
 paired test. Parts that would take too long are not tried. That is decided by the sizes of texts, not by the
 clock: the same log always gives the same model.
+
+In a thin log, held-out clicks are on the documents that the engine has shown, and those that it should have
+shown have none. So there the further parts join without a test, if impressions are known. Without these, what
+the further parts find would be negative examples: see `coclick.ltr.folds`.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import RankingFeatures
-from coclick.ltr.folds import Examples, Sampling, first_fold
+from coclick.ltr.folds import Examples, Sampling, first_fold, is_thin
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
@@ -57,6 +61,8 @@ def choose_parts(
         wide = replace(RankingFeatures.of(everything, graph, features.depth), doc_names=features.doc_names,
                        doc_values=features.doc_values)  # fmt: skip
         examples = first_fold(graph, everything, wide, sampling)
+        if is_thin(graph) and "impressions" in graph.provides:
+            return Choice(further, examples)
         if examples is None or len(examples.queries) < MIN_QUERIES:
             return Choice([], None)
         boosting = replace(boosting, n_trees=min(boosting.n_trees, _N_TREES))

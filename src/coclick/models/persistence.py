@@ -63,7 +63,7 @@ def _open(path: Path) -> Model:
         raise UserError(
             f"this is {with_article(source.kind)}, not a model",
             where=str(path),
-            hint="train one: coclick train vpcg GRAPH",
+            hint="train one: coclick train vpcg GRAPH -o MODEL",
         )
     return _read(Gate(source), "model", source.manifest, ClickGraph.read(source))
 

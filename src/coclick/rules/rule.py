@@ -81,6 +81,7 @@ def with_evidence(
     evidence: str = CLICKS,
 ) -> Rule:
     """Return a rule that `successes` of `clicks` support."""
+    successes, clicks = float(successes), float(clicks)  # plain numbers also where sums of arrays are given
     interval = wilson_interval(successes, clicks)
     share = successes / clicks if clicks else 0.0
     return Rule(kind, left, right, clicks, share, interval, title, evidence=evidence)

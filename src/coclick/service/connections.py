@@ -89,6 +89,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._received = 0  # bytes of the head or the body
         self._unsent_since: float | None = None
         self._refusal: tuple[int, str, str | None] | None = None
+        self._from_pipeline: Any = None  # the last request that had to wait; `cycle` is the last that arrived
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection if there are not too many."""
@@ -103,6 +104,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self._disconnect()
         self._all.remove(self)
         super().connection_lost(exc)
 
@@ -161,6 +163,8 @@ class LimitedProtocol(HttpToolsProtocol):
         ):
             self._end()
         elif self._reading is not _Reading.END:
+            if self.pipeline:
+                self._from_pipeline = self.pipeline[-1][0]  # which now begins
             super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -233,7 +237,15 @@ class LimitedProtocol(HttpToolsProtocol):
     def _abort(self, reason: str) -> None:
         self._all.metrics.connection_refused(reason)
         self._expect(_Reading.END)
+        self._disconnect()
         self.transport.abort()
+
+    def _disconnect(self) -> None:
+        """Let all requests know that there is nobody to answer: uvicorn tells only the last that arrived."""
+        for cycle in (self.cycle, self._from_pipeline, *(waiting for waiting, _ in self.pipeline)):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
 
 def raise_open_files(wanted: int) -> None:

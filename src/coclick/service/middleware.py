@@ -68,10 +68,10 @@ class ServiceMiddleware:
         try:
             await self._handle(scope, receive, send_with_headers)
         except Exception as error:
-            if not isinstance(error, TimeoutError):
+            if not isinstance(error, TimeoutError | HTTPException):
                 log.exception("internal error at %r", scope["path"])  # %r: a path may hold line feeds
             if not status:  # otherwise the response has started and can only be cut off
-                await self._failure(error)(scope, receive, send_with_headers)
+                await self._failure(error, scope["path"])(scope, receive, send_with_headers)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self._metrics.request_finished(route, status, time.perf_counter() - began)
@@ -92,32 +92,41 @@ class ServiceMiddleware:
         if int(headers.get("content-length") or 0) > MAX_BODY:
             await error_response(413, _TOO_LARGE, hint=_SPLIT)(scope, receive, send)
             return
-        received, complete = 0, False
+        received, complete, waiting = 0, False, False
+        late = HTTPException(408, f"the body did not arrive within {self._body_timeout:g} seconds")
         until = asyncio.get_running_loop().time() + self._body_timeout
 
         async def receive_limited() -> Message:
-            nonlocal received, complete
+            nonlocal received, complete, waiting
+            waiting = not complete
             try:
-                async with asyncio.timeout_at(None if complete else until):
+                async with asyncio.timeout_at(until if waiting else None):
                     message = await receive()
             except TimeoutError:
-                late = f"the body did not arrive within {self._body_timeout:g} seconds"
-                raise HTTPException(408, late) from None
+                raise late from None
+            waiting = False
             received += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if received > MAX_BODY:
                 raise HTTPException(413, _TOO_LARGE)
             return message
 
-        async with asyncio.timeout(self._timeout):
-            await self._app(scope, receive_limited, send)
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._app(scope, receive_limited, send)
+        except TimeoutError:
+            if waiting:  # the event loop was held up, and both times were over when it went on
+                raise late from None
+            raise
 
     def _is_allowed(self, headers: Headers) -> bool:
         hosts = headers.getlist("host")
         return self._hosts.allows(hosts[0] if len(hosts) == 1 else None)
 
-    def _failure(self, error: Exception) -> ASGIApp:
+    def _failure(self, error: Exception, path: str) -> ASGIApp:
         """Create the response for an error that is not the application's own answer."""
+        if isinstance(error, HTTPException):
+            return error_response(error.status_code, str(error.detail), path, "see /openapi.json")
         if isinstance(error, TimeoutError):
             hint = "send smaller requests, or start the service with a larger --timeout"
             return error_response(503, f"the request took longer than {self._timeout:g} seconds", hint=hint)

@@ -1,4 +1,8 @@
-"""Write the files of a simulated log: all of them, or none."""
+"""Write the files of a simulated log: all of them, or none.
+
+They are moved one by one into a directory that may hold other files. A process that is killed meanwhile
+leaves some of them, but never beside those of an older log.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +37,17 @@ def writing_files(directory: Path, names: tuple[str, ...], force: bool) -> Itera
             for name in names:
                 if (directory / name).is_dir():
                     shutil.rmtree(directory / name)
+                else:
+                    (directory / name).unlink(missing_ok=True)
+            for name in names:
                 (work / name).replace(directory / name)
     except (OSError, duckdb.IOException) as error:
         if any(sign in str(error) for sign in _DISK_FULL):
             hint = "free some space or choose another directory"
             raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
-        raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
+        raise UserError(
+            f"cannot write the sample: {getattr(error, 'strerror', None) or error}", where=str(directory)
+        ) from error
 
 
 def write_tsv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

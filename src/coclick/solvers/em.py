@@ -92,6 +92,7 @@ def fit_topics(
     `shared`: queries and titles share one distribution of words; their columns must be the same words.
     `max_disagreement`: by how much topic shares may differ after the projection.
     `checkpoint`: a directory where the state is saved after each iteration; the same call resumes from there.
+    One that is damaged, or of other data, is replaced.
     """
     _check(corpus, n_topics, topic_prior, word_prior, held_out, shared, regularise)
     training, validation = _split(corpus, held_out, seed)
@@ -104,7 +105,9 @@ def fit_topics(
         training, n_topics, topic_prior - 1, word_prior - 1, regularise, shared, max_disagreement
     )
     with EmState(checkpoint, corpus, options) as state, progress("topics", iterations) as done:
-        word_probabilities = state.word_probabilities if state.n_done else _padded_start(step, n_topics, seed)
+        word_probabilities = state.resume((step.words, step.width))
+        if word_probabilities is None:
+            word_probabilities = _padded_start(step, n_topics, seed)
         done(state.n_done)
         while state.n_done < iterations and not _is_converged(state.curve, tolerance):
             found = {"round": state.n_done + 1, **step.run(word_probabilities, state)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -43,8 +43,7 @@ class EmState:
             self._path = checkpoint
             self._path.mkdir(parents=True, exist_ok=True)
             self._digest = _digest(corpus, options)
-            if (self._path / _STATE).exists():
-                self._resume()
+            self.curve = self._read_curve()
         self._files: dict[str, FileIO] = {}
 
     def __enter__(self) -> EmState:
@@ -61,10 +60,15 @@ class EmState:
         """The number of complete iterations."""
         return len(self.curve)
 
-    @property
-    def word_probabilities(self) -> Floats:
-        """P(word|topic) after the last iteration of the checkpoint."""
-        return np.load(self._name("words.npy", 0), allow_pickle=False)
+    def resume(self, shape: tuple[int, int]) -> Floats | None:
+        """Return P(word|topic) after the last iteration of the checkpoint, None if training begins anew."""
+        if self.n_done:
+            with suppress(OSError):
+                words = np.fromfile(self._name("words", 0), np.float32)
+                if words.size == shape[0] * shape[1] and np.all((words >= 0) & np.isfinite(words)):
+                    return words.reshape(shape)
+        self.curve = []
+        return None
 
     def begin_iteration(self) -> None:
         """Open the files that the iteration reads and writes."""
@@ -80,7 +84,8 @@ class EmState:
     def read(self, what: str, at: int, values: Floats) -> None:
         """Read values of the previous iteration from offset `at`; does nothing in the first iteration."""
         if self.n_done and os.preadv(self._files[what].fileno(), [_bytes(values)], 4 * at) != values.nbytes:
-            raise UserError("the checkpoint is corrupt: a file is too short", where=str(self._path))
+            what, hint = "the checkpoint is corrupt: a file is too short", "remove this directory"
+            raise UserError(what, where=str(self._path), hint=hint)
 
     def write(self, what: str, at: int, values: Floats) -> None:
         """Write values of this iteration from offset `at`."""
@@ -90,29 +95,28 @@ class EmState:
     def commit(self, word_probabilities: Floats, found: dict) -> None:
         """Complete the iteration, with its statistics."""
         if self._is_checkpoint:
-            with self._name("words.npy", 1).open("wb") as stream:
-                np.save(stream, word_probabilities, allow_pickle=False)
+            with self._name("words", 1).open("wb") as stream:
+                stream.write(_bytes(word_probabilities))
                 stream.flush()
                 os.fsync(stream.fileno())
             for file in self._files.values():
                 os.fsync(file.fileno())
-            state = {"digest": self._digest, "curve": [*self.curve, found]}
+            curve = [*self.curve, found]
+            state = {"digest": self._digest_with(curve), "curve": curve}
             write_file(self._path / _STATE, [json.dumps(state, indent=1), "\n"])
         self._close()
         self.curve.append(found)
 
-    def _resume(self) -> None:
+    def _read_curve(self) -> list[dict]:
+        """The statistics of the complete iterations; none if the checkpoint is damaged or of other data."""
         try:
             state = json.loads((self._path / _STATE).read_text(encoding="utf-8"))
-            digest, self.curve = state["digest"], state["curve"]
-        except (ValueError, KeyError, TypeError):
-            digest = None
-        if digest != self._digest:
-            raise UserError(
-                "the checkpoint is of another corpus or of other parameters",
-                where=str(self._path),
-                hint="remove the directory, or choose another",
-            )
+            return state["curve"] if state["digest"] == self._digest_with(state["curve"]) else []
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return []
+
+    def _digest_with(self, curve: Any) -> str:
+        return hashlib.sha256(f"{self._digest} {json.dumps(curve)}".encode()).hexdigest()
 
     def _name(self, what: str, ahead: int) -> Path:
         """The file of the last complete iteration (ahead=0), or of the next (1)."""

@@ -30,6 +30,7 @@ from coclick.storage.directories import (
     check_kind,
     check_output,
     published_name,
+    remove_published,
     remove_unreferenced,
     write_lock,
 )
@@ -272,6 +273,7 @@ class ArtefactWriter:
             os.fsync(stream.fileno())
             self._sync_and_rename()
         _sync_directory(self.path)
+        remove_published(self.path)
         part.replace(self.path / MANIFEST)
         _sync_directory(self.path)
         remove_unreferenced(self.path)

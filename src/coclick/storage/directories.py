@@ -16,7 +16,7 @@ from coclick.storage.file_lock import try_lock
 from coclick.storage.manifest import ENTRY_NAME, MANIFEST, BrokenManifestError, read_manifest, with_article
 from coclick.storage.temporary import replacing_file
 
-_PUBLISHED = re.compile(r"rejects(_[a-z0-9_]+)?\.parquet")
+PUBLISHED = re.compile(r"rejects(_[a-z0-9_]+)?\.parquet")  # as `published_name` makes them
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
 
@@ -54,7 +54,7 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
     _check_name(path)
     if missing := next((place.parent for place in (path, *path.parents) if _leaves_missing(place)), None):
         raise UserError("there is no such directory", where=str(missing))
-    place = next(place for place in (path, *path.absolute().parents) if place.exists())
+    place = next(place for place in (path, *path.absolute().parents) if _exists(place))
     if not place.is_dir():
         raise UserError("the output must be a directory, and this is not one", where=str(place))
     if not os.access(place, os.W_OK | os.X_OK):
@@ -63,6 +63,14 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
         return
     check_replaceable(str(path), [entry.name for entry in path.iterdir()], _is_artefact_entry, force)
     check_kind(path, kind)
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is something; raise if the directory it would be in is closed."""
+    try:
+        return path.exists()
+    except PermissionError as error:
+        raise UserError("no permission to write here", where=str(path.parent)) from error
 
 
 def _check_name(path: Path) -> None:
@@ -124,6 +132,21 @@ def remove_unreferenced(path: Path, kept: Iterable[str] = ()) -> None:
             entry.unlink(missing_ok=True)
 
 
+def remove_published(path: Path) -> None:
+    """Remove the files of `published_name` of an artefact that is about to be replaced.
+
+    If the process is killed before it has published the new ones, there are none instead of wrong ones.
+    """
+    if not os.path.lexists(path / MANIFEST):
+        return
+    try:
+        files = read_manifest(path, allow_older=True)["files"]
+    except BrokenManifestError:
+        return
+    for name in filter(None, map(published_name, files)):
+        (path / name).unlink(missing_ok=True)
+
+
 def check_kind(path: Path, kind: str | None) -> None:
     """Raise if the artefact in a directory is of another kind: only a graph may replace a graph."""
     if kind is None or not os.path.lexists(path / MANIFEST):
@@ -139,7 +162,7 @@ def check_kind(path: Path, kind: str | None) -> None:
 def check_only_artefact(path: Path) -> None:
     """Raise if a directory whose manifest is broken is not surely one of coclick's, and nothing else."""
     names = sorted(entry.name for entry in path.iterdir() if entry.name != MANIFEST)
-    if foreign := [name for name in names if not _is_artefact_entry(name) and not _PUBLISHED.fullmatch(name)]:
+    if foreign := [name for name in names if not _is_artefact_entry(name) and not PUBLISHED.fullmatch(name)]:
         what = f"the manifest is broken, and the output directory holds other files ({foreign[0]})"
         raise UserError(what, where=str(path), hint="choose a new directory, or move these files")
     if not any(ENTRY_NAME.fullmatch(name) for name in names):
@@ -157,9 +180,9 @@ def check_same_kind(where: str, existing: str, kind: str) -> None:
 def check_file(path: Path, *, force: bool) -> None:
     """Raise if a file must not be written there. Call this before long work."""
     _check_name(path)
-    if path.is_dir():
+    if _exists(path) and path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
-    if path.exists() and not force:
+    if _exists(path) and not force:
         raise _exists_error(str(path))
     parent = path.absolute().parent
     if not parent.is_dir():

@@ -14,6 +14,7 @@ A defect raises an `ArtefactError` that names the file.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -35,6 +36,14 @@ _CHECKING = threading.RLock()  # threads that need the same value wait instead o
 _JSON = (bool, int, str)
 _LARGEST = float(np.finfo(np.float64).max)
 _ABSTRACT = (np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating)
+
+
+def _renew_lock() -> None:
+    global _CHECKING
+    _CHECKING = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)  # the thread that holds it is not inherited
 
 
 class Scope:

@@ -17,6 +17,7 @@ FORMAT = 2  # raise it when older artefacts can no longer be read
 MANIFEST = "manifest.json"
 MAX_BYTES = 1 << 25  # of a manifest; one with 10,000 files has about 3 MB
 MAX_VALUES = 2_000_000  # lists, objects and their entries, each of which takes memory
+MAX_DEPTH = 100  # of lists and objects in each other; those of a sum of models have about 10
 MAX_DIMENSIONS = 4
 DTYPES = {"|u1", "<u2", "<i2", "<u4", "<i4", "<i8", "<f4", "<f8"}
 ARRAY_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
@@ -70,9 +71,23 @@ def parse_manifest(content: bytes, where: str) -> Any:
     if sum(content.count(mark) for mark in b"[{,") > MAX_VALUES:
         raise BrokenManifestError(f"the manifest has more than {MAX_VALUES:,} values", where=where)
     try:
-        return json.loads(content.decode())
+        manifest = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise BrokenManifestError(f"the manifest cannot be read: {error}", where=where) from None
+    if _is_deep(manifest):
+        raise BrokenManifestError(f"the manifest is nested more than {MAX_DEPTH} levels deep", where=where)
+    return manifest
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether a value is nested too deep for functions that call themselves for each level."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return False
+        level = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+    return True
 
 
 def check_format(manifest: Any, where: str, *, allow_older: bool = False) -> None:

@@ -18,7 +18,7 @@ from coclick.arrays.csr import Csr, check_count
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError
 from coclick.storage.artefact import Artefact
-from coclick.storage.manifest import DTYPES
+from coclick.storage.manifest import DTYPES, MANIFEST
 
 _COLUMN = re.compile(r"[a-z0-9_]+")
 _SORTED_BY = {  # tables that are not sorted by id
@@ -31,6 +31,7 @@ _SORTED_BY = {  # tables that are not sorted by id
     "variants": "id, spelling",
     "unit_texts": "unit, text",
 }
+_KINDS = {"clicks": "iuf", "weights": "iuf", "value": "iuf", "spelling": "O"}  # others are whole numbers
 _TEXTS_PER_FETCH = 100_000
 _DAILY_COLUMNS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
 
@@ -40,12 +41,25 @@ def is_parquet(source: Artefact) -> bool:
     return source.manifest.get("layout") == "parquet"
 
 
+def text_fields(source: Artefact) -> list[str]:
+    """Return the names of the text fields of the documents."""
+    found = source.manifest.get("texts", [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ArtefactError("the manifest has no valid list of texts", where=str(source.path / MANIFEST))
+    return sorted(found)
+
+
 def columns(source: Artefact, table: str, select: str, order: str = "") -> dict[str, NDArray[Any]]:
-    """Read columns of a table, in the order of its ids unless `order` says otherwise; nulls are an error."""
+    """Read columns, in the order of the ids unless `order` says otherwise.
+
+    Nulls are an error, and so are other types: times and lists would fail in what works with numbers.
+    """
     order = order or _SORTED_BY.get(table, "id")
     found = _run(source, table, f"SELECT {select} FROM (SELECT * FROM read_parquet($paths) ORDER BY {order})")
-    if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
-        raise _table_error(source, table)
+    for name, values in found.items():
+        has_nulls = np.ma.isMaskedArray(values) and values.mask.any()
+        if has_nulls or values.dtype.kind not in _KINDS.get(name, "iu"):
+            raise _table_error(source, table)
     return {name: np.asarray(values) for name, values in found.items()}
 
 
@@ -147,7 +161,9 @@ def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
     """Read the columns of the table of pairs, if there is one."""
     if not source.table("pairs"):
         return {}
-    found = columns(source, "pairs", "*")
+    counts_of = ("impressions", "users", "sessions", "navigational")
+    present = _column_names(source, "pairs")
+    found = columns(source, "pairs", ", ".join(["q", "d", *(name for name in counts_of if name in present)]))
     rows = _by_query(source, "pairs", found, queries, docs, np.ones(len(found["q"]), np.float32))
     counts = _int32(source, "pairs", found, *(name for name in found if name not in ("q", "d")))
     return {"indptr": rows.indptr, "docs": rows.indices, **counts}
@@ -228,7 +244,7 @@ def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
     """Read (query, spelling, rows) of every spelling that normalisation merged."""
     if not source.table("variants"):
         return []
-    found = columns(source, "variants", "id, spelling, count")
+    found = columns(source, "variants", "id, spelling::VARCHAR AS spelling, count")
     return list(zip(*(found[name].tolist() for name in ("id", "spelling", "count")), strict=True))
 
 
@@ -255,8 +271,8 @@ def _by_query(
 def _int32(source: Artefact, table: str, found: dict[str, NDArray[Any]], *names: str) -> dict[str, Any]:
     """Convert columns of integers to 32 bits, or raise."""
     for name in names:
-        values = found[name]
-        if values.dtype.kind not in "iu" or values.min(initial=0) < np.iinfo(np.int32).min:
+        values = found.get(name)
+        if values is None or values.dtype.kind not in "iu" or values.min(initial=0) < np.iinfo(np.int32).min:
             raise _table_error(source, table)
         check_count(int(values.max(initial=0)), table, name, str(source.path))
     return {name: found[name].astype(np.int32) for name in names}

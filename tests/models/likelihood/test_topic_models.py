@@ -141,6 +141,23 @@ def test_a_trained_model_leaves_no_checkpoint(tmp_path, monkeypatch):
     assert not list((tmp_path / "cache").glob("training/*"))
 
 
+def test_training_needs_no_cache_directory(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    graph = planted.graph().save(tmp_path / "graph")
+    for home in (tmp_path / "file", tmp_path / "file" / "cache"):
+        monkeypatch.setenv("COCLICK_CACHE", str(home))
+        assert create("bltm(n_topics=3)").fit(graph).search("hotel", 1).hits()
+
+
+def test_a_long_specification_has_a_checkpoint(tmp_path, monkeypatch):
+    """The specification was the name of the directory: `File name too long`."""
+    monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
+    fields = "+".join(["title"] * 100)
+    assert create(f"bltm(n_topics=3,fields={fields})").fit(planted.graph().save(tmp_path / "graph"))
+    with checkpoint("graph", "bltm(n_topics=3)") as one, checkpoint("graph", "bltm(n_topics=4)") as other:
+        assert one is not None and other is not None and one != other
+
+
 def test_a_checkpoint_is_locked_by_one_training(tmp_path, monkeypatch):
     monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
     with checkpoint("graph", "bltm") as ours, checkpoint("graph", "bltm") as theirs:

@@ -183,6 +183,17 @@ def test_similar_queries_have_clicks(page):
         assert figure.endswith(f"· {total[query]:g} click{'s' * (total[query] != 1)}")
 
 
+def test_small_figures_keep_a_digit(page):
+    go(page, VIEWS["query"])
+    script = """async (values) => {
+        const { cent, figure } = await import("/studio/static/ui.js");
+        return [values.map(figure), cent(1048.004)];
+    }"""
+    found, clicks = page.evaluate(script, [0, 0.5, -0.00036, 0.00004, 16.588, 1234.56])
+    assert found == ["0.000", "0.500", "-0.0004", "0.00004", "16.588", "1234.6"]
+    assert clicks == "1,048"
+
+
 def test_unseen_query(page):
     go(page, "/studio/compare?q=sick+cough+syrup")
     assert "not in the log" in page.locator("#remarks").inner_text()

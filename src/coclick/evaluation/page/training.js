@@ -2,11 +2,12 @@
 
 import { bestModels, frame, node, section, shortName, table, three } from "./nodes.js";
 
+const STATISTICS = ["model", "effective rank", "view weights", "density of the maps", "objective", "notes"];
+
 export function training(data) {
   const models = data.models.filter((model) => Object.keys(model.training).length);
   if (!models.length) return [];
-  const titles = ["model", "effective rank", "view weights", "density of the maps", "objective", "notes"];
-  const head = titles.map((title) => node("th", { scope: "col" }, title));
+  const head = STATISTICS.map((title) => node("th", { scope: "col", class: aligned(title) }, title));
   return section(
     "training",
     "Training statistics",
@@ -26,8 +27,11 @@ function trained(model) {
     bound ? within(bound) : "",
     (notes || []).join("; "),
   ];
-  return node("tr", {}, shortName(model.name), cells.map((cell) => node("td", {}, cell)));
+  return node("tr", {}, shortName(model.name), cells.map((cell, i) => node("td", { class: aligned(STATISTICS[i + 1]) }, cell)));
 }
+
+// Sentences begin at the left, numbers end at the right.
+const aligned = (title) => (title === "notes" ? "left" : "");
 
 // The interval of the objective, unless it is wider than all that the objective can be.
 function within(bound) {

@@ -12,7 +12,12 @@ from typing import Any
 
 from coclick.exporters.programs.bulk_api import Action, BulkLoad, read_actions, run_task, search
 from coclick.exporters.programs.engine import Engine, EngineError, Settings, read_json, stop
-from coclick.exporters.programs.samples import check_samples, read_deletions
+from coclick.exporters.programs.samples import (
+    check_rankings,
+    check_samples,
+    is_search_folder,
+    read_deletions,
+)
 
 
 def load(engine: Engine, folder: Path, settings: Settings) -> None:
@@ -56,6 +61,9 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
 
 def check(engine: Engine, folder: Path, settings: Settings) -> None:
     """Ask the sample queries and compare the results with those of coclick."""
+    if is_search_folder(folder):
+        check_rankings(folder, engine)
+        return
     check_samples(folder, lambda request: search(engine, settings["alias"], "_id", request))
 
 

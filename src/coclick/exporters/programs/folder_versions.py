@@ -13,16 +13,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from coclick.exporters.programs.engine import Settings, read_json, run_command, stop
-from coclick.exporters.programs.samples import compare
 
 _VERSION = re.compile(r"[0-9a-f]{12}(-[0-9a-f]{12})?")
-_TOLERANCE = 0.02  # of the scores of rankings, which add up rounded weights
 
 # Fill the new folder of a version. Arguments: that folder; that of the export; settings; that of the base.
 Build = Callable[[Path, Path, Settings, Path | None], None]
@@ -97,19 +93,6 @@ def remove(place: Path, folder: Path, settings: Settings) -> None:
         (place / "current").unlink()
     shutil.rmtree(place / "versions", ignore_errors=True)
     print(f"all versions in {place} are deleted")
-
-
-def check_rankings(search: Path) -> None:
-    """Ask the queries of `expected.json` with the program beside it; stop if a result is not as expected."""
-    sys.path.insert(0, str(search))
-    from ask import ask  # type: ignore[import-not-found]  # in that folder
-
-    samples: list[dict[str, Any]] = read_json(search / "expected.json")
-    for sample in samples:
-        wanted = [(row["doc"], row["score"]) for row in sample["results"]]
-        if problems := compare(wanted, ask(sample["query"]), tolerance=_TOLERANCE):
-            stop(f"{sample['query']!r:.60}: {problems[0]}. Run load, then check again.")
-    print(f"{len(samples)} rankings are as expected")
 
 
 def current_version(place: Path) -> str | None:

@@ -14,13 +14,12 @@ from typing import Any
 
 from coclick.exporters.programs.engine import Settings, stop
 from coclick.exporters.programs.folder_versions import (
-    check_rankings,
     load_version,
     remove,
     rollback,
     run_program,
 )
-from coclick.exporters.programs.samples import Hit, check_samples
+from coclick.exporters.programs.samples import Hit, check_rankings, check_samples
 
 _SPARSE = """
 SELECT doc, sum(d.weight * q.weight) AS score

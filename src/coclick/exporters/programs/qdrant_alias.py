@@ -28,7 +28,7 @@ from coclick.exporters.programs.qdrant_connection import (
     to_vector,
     write_state,
 )
-from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.samples import check_rankings, check_samples, is_search_folder
 
 
 def load(client: Any, folder: Path, settings: Settings) -> None:
@@ -63,6 +63,8 @@ def _load_whole(client: Any, folder: Path, settings: Settings, state: State) -> 
     if collection in (state.get("collection"), state.get("previous_collection")):  # changed by an increment
         collection += "_2"
     create_collection(client, collection, read_json(folder / "collection.json"))
+    for field in settings.get("keyword_fields", []):
+        client.create_payload_index(collection, field, "keyword")
     _upsert_points(client, collection, folder)
     _stop_if_incomplete(client, collection, settings, "delete this collection and run load again")
     _swap_alias(client, name, collection)
@@ -102,6 +104,9 @@ def _load_increment(client: Any, folder: Path, settings: Settings, state: State)
 
 def check(client: Any, folder: Path, settings: Settings) -> None:
     """Ask the sample queries and compare the results with those of coclick."""
+    if is_search_folder(folder):
+        check_rankings(folder, client)
+        return
     check_samples(folder, lambda request: search(client, settings["alias"], request, "doc"))
 
 

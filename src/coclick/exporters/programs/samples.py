@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from coclick.exporters.programs.engine import read_lines, stop
 
 TOLERANCE = 0.01  # of scores, relative
+_RANKING_TOLERANCE = 0.02  # the scores of rankings add up rounded weights
 MISSING_IDS = "missing-ids.txt"  # a JSON string on each line
 
 Hit = tuple[str, float]  # document, score
@@ -35,6 +37,30 @@ def check_samples(folder: Path, search: Callable[[dict[str, Any]], list[Hit]]) -
             "Is this version loaded? Run load, then check again."
         )
     print(f"{len(samples)} sample queries have the expected results")
+
+
+def is_search_folder(folder: Path) -> bool:
+    """Return whether a folder has rankings and the program that asks them, not documents."""
+    return (folder / "ask.json").exists()
+
+
+def check_rankings(search: Path, *connection: Any) -> None:
+    """Ask the queries of `expected.json` with `ask.py` beside it; stop if a result is not as expected.
+
+    Parameters: the folder `search` of an export; the connection to an engine that is a server.
+    """
+    sys.path.insert(0, str(search))
+    from ask import ask  # type: ignore[import-not-found]  # in that folder
+
+    missing = set(read_missing_ids(search.parent))
+    samples: list[dict[str, Any]] = json.loads((search / "expected.json").read_text(encoding="utf-8"))
+    for sample in samples:
+        wanted = [(row["doc"], row["score"]) for row in sample["results"]]
+        if problems := compare(wanted, ask(sample["query"], *connection), missing, _RANKING_TOLERANCE):
+            stop(
+                f"{sample['query']!r:.60}: {problems[0]}. Is this version loaded? Run load, then check again."
+            )
+    print(f"{len(samples)} rankings are as expected")
 
 
 def compare(

@@ -13,7 +13,12 @@ import re
 from pathlib import Path
 
 from coclick.exporters.programs.engine import Engine, EngineError, Settings, read_json, read_lines, stop
-from coclick.exporters.programs.samples import check_samples, read_deletions
+from coclick.exporters.programs.samples import (
+    check_rankings,
+    check_samples,
+    is_search_folder,
+    read_deletions,
+)
 from coclick.exporters.programs.solr import (
     SolrLoad,
     add_to_schema,
@@ -88,6 +93,9 @@ def _copy(load: SolrLoad, base: str, folder: Path) -> None:
 
 def check(engine: Engine, folder: Path, settings: Settings) -> None:
     """Ask the sample queries and compare the results with those of coclick."""
+    if is_search_folder(folder):
+        check_rankings(folder, engine)
+        return
     check_samples(folder, lambda request: search(engine, settings["alias"], "id", request))
 
 

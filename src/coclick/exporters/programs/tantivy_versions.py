@@ -16,13 +16,12 @@ from typing import Any
 
 from coclick.exporters.programs.engine import Settings, stop
 from coclick.exporters.programs.folder_versions import (
-    check_rankings,
     load_version,
     remove,
     rollback,
     run_program,
 )
-from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.samples import check_rankings, check_samples
 
 
 def main(commands: Mapping[str, Callable[..., None]], folder: Path, arguments: list[str]) -> None:

@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from coclick.exporters.programs.engine import Engine, Settings, stop
-from coclick.exporters.programs.samples import check_samples, read_deletions
+from coclick.exporters.programs.samples import (
+    check_rankings,
+    check_samples,
+    is_search_folder,
+    read_deletions,
+)
 from coclick.exporters.programs.vespa import (
     VespaLoad,
     Write,
@@ -47,6 +52,9 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
 
 def check(engine: Engine, folder: Path, settings: Settings) -> None:
     """Ask the sample queries and compare the results with those of coclick."""
+    if is_search_folder(folder):
+        check_rankings(folder, engine)
+        return
     check_samples(folder, lambda request: search(engine, "doc", request))
 
 

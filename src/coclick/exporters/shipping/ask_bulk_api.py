@@ -85,13 +85,17 @@ def encode(unit: str) -> str:
     return unit.replace("%", "%25").replace(".", "%2E")
 
 
+def ask(query: str, engine: Engine) -> list[tuple[str, float]]:
+    """Return the best documents for a query, with their scores."""
+    settings = json.loads((_HERE / "ask.json").read_text(encoding="utf-8"))
+    return answer(BulkApiEngine(engine, settings), Recipe.read(_HERE), query)
+
+
 def main(arguments: list[str]) -> None:
     """Ask one query."""
     if len(arguments) != 2:
         sys.exit(__doc__)
-    settings = json.loads((_HERE / "ask.json").read_text(encoding="utf-8"))
-    engine = BulkApiEngine(Engine(arguments[0]), settings)
-    for doc, score in answer(engine, Recipe.read(_HERE), arguments[1]):
+    for doc, score in ask(arguments[1], Engine(arguments[0])):
         print(f"{score:.6f}\t{doc}")
 
 

@@ -1,4 +1,4 @@
-"""Load queries into Qdrant, or ask: python3 ask.py URL load, python3 ask.py URL QUERY.
+"""Ask Qdrant what `load` has loaded: python3 ask.py URL QUERY.
 
 Needs qdrant-client; instead of a URL, the path of a local database of it can be given. The variable
 QDRANT_API_KEY, if set, is sent as key. This file is part of coclick and is copied into exports.
@@ -7,12 +7,12 @@ QDRANT_API_KEY, if set, is sent as key. This file is part of coclick and is copi
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coclick.exporters.programs.qdrant_connection import connect
 from coclick.exporters.shipping.answer import Recipe, Similar, answer
 
 _HERE = Path(__file__).resolve().parent
@@ -65,30 +65,6 @@ class Qdrant:
         return points
 
 
-def load(client: Any, settings: Mapping[str, Any], folder: Path) -> None:
-    """Fill a new collection of queries in place of an old one."""
-    from qdrant_client import models
-
-    name = settings["queries"]
-    if client.collection_exists(name):
-        client.delete_collection(name)
-    sparse = {"units": models.SparseVectorParams()}
-    client.create_collection(name, vectors_config={}, sparse_vectors_config=sparse)
-    client.create_payload_index(name, "query", models.PayloadSchemaType.KEYWORD)
-    with (folder / "points.ndjson").open(encoding="utf-8") as lines:
-        for line in lines:
-            client.upsert(name, [models.PointStruct(**point) for point in json.loads(line)], wait=True)
-
-
-def connect(address: str) -> Any:
-    """Return a client for a URL, or for the folder of a local database."""
-    from qdrant_client import QdrantClient
-
-    if address.startswith("http"):
-        return QdrantClient(url=address, api_key=os.environ.get("QDRANT_API_KEY"))
-    return QdrantClient(path=address)
-
-
 def open_engine(client: Any, folder: Path) -> Qdrant:
     """Read the settings and numbers of the export."""
     settings = json.loads((folder / "ask.json").read_text(encoding="utf-8"))
@@ -102,18 +78,21 @@ def _where(key: str, values: Sequence[str]) -> Any:
     return models.Filter(must=[models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))])
 
 
+def ask(query: str, client: Any) -> list[tuple[str, float]]:
+    """Return the best documents for a query, with their scores."""
+    return answer(open_engine(client, _HERE), Recipe.read(_HERE), query)
+
+
 def main(arguments: list[str]) -> None:
-    """Run one command."""
+    """Ask one query."""
     if len(arguments) != 2:
         sys.exit(__doc__)
     client = connect(arguments[0])
-    engine = open_engine(client, _HERE)
-    if arguments[1] == "load":
-        load(client, engine.settings, _HERE)
-    else:
-        for doc, score in answer(engine, Recipe.read(_HERE), arguments[1]):
+    try:
+        for doc, score in ask(arguments[1], client):
             print(f"{score:.6f}\t{doc}")
-    client.close()
+    finally:
+        client.close()
 
 
 if __name__ == "__main__":

@@ -107,12 +107,17 @@ def _stored(found: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
+def ask(query: str, engine: Engine) -> list[tuple[str, float]]:
+    """Return the best documents for a query, with their scores."""
+    settings = json.loads((_HERE / "ask.json").read_text(encoding="utf-8"))
+    return answer(Solr(engine, settings), Recipe.read(_HERE), query)
+
+
 def main(arguments: list[str]) -> None:
     """Ask one query."""
     if len(arguments) != 2:
         sys.exit(__doc__)
-    settings = json.loads((_HERE / "ask.json").read_text(encoding="utf-8"))
-    for doc, score in answer(Solr(Engine(arguments[0]), settings), Recipe.read(_HERE), arguments[1]):
+    for doc, score in ask(arguments[1], Engine(arguments[0])):
         print(f"{score:.6f}\t{doc}")
 
 

@@ -19,7 +19,7 @@ from coclick.exporters.shipping.ask_bulk_api import encode, query_id
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.exporters.shipping.versions import folder_version
-from coclick.storage.directories import write_file, write_json
+from coclick.storage.directories import write_json
 
 _PART_SIZE = 8 << 20  # characters
 
@@ -60,7 +60,6 @@ def write_search(
         "documents": len(shipped.known_rows(queries)),
         "version": version,
     }
-    write_file(search / "sample-queries.ndjson", "")
     write_program(search, exporter.title, "bulk_api_alias", ("bulk_api",), loading)
 
 
@@ -73,6 +72,7 @@ Run these commands in this folder, with the URL of the cluster and Python 3.10 o
     URL=http://localhost:9200
     python3 run.py $URL load               # the documents
     python3 search/run.py $URL load        # the queries, as {exporter.index}_queries
+    python3 search/run.py $URL check       # compares the rankings of sample queries with those of coclick
     python3 search/ask.py $URL "xbox"
 
 Both loads can run again, and both go back with `rollback` and are removed with `remove`. `search/ask.py`

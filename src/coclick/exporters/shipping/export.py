@@ -51,6 +51,8 @@ def write_shipped(
         engine.write_search(exporter, shipped, folder, queries)
         samples = _samples(shipped, queries)
         write_json(folder / "search" / "expected.json", samples)
+        if hasattr(engine, "write_check"):  # in the language of the engine, instead of a program that asks
+            engine.write_check(exporter, folder / "search", samples)
     stats: dict[str, Any] = {
         "form": SHIPPED,
         "signals": f"{shipped.neighbours} + {shipped.words}",

@@ -14,6 +14,7 @@ import numpy as np
 
 from coclick.exporters.formatting import format_floats, join_pairs
 from coclick.exporters.pgvector import PgVector
+from coclick.exporters.pgvector_check import write_ranking_check
 from coclick.exporters.pgvector_scripts import literal
 from coclick.exporters.shipping.answer import APOSTROPHES, SEPARATORS
 from coclick.exporters.shipping.form import ShippedModel
@@ -211,12 +212,19 @@ def write_search(exporter: PgVector, shipped: ShippedModel, folder: Path, querie
     write_file(search / "remove.sql", _REMOVE.format(**names))
 
 
+def write_check(exporter: PgVector, search: Path, samples: Sequence[dict[str, Any]]) -> None:
+    """Write a script that compares the rankings of sample queries with those of coclick."""
+    names = {"name": exporter.index, "table": exporter.table, "id": exporter.id_column}
+    write_ranking_check(search, samples, names, own=exporter.existing is None)
+
+
 def commands(exporter: PgVector) -> str:
     """Return the commands of the README."""
     name = exporter.index
     return f"""Run these commands in this folder, with the URL of your database as `$DB`:
 
     psql $DB -f load.sql -f search/load.sql
+    psql $DB -f check.sql -f search/check.sql    # compares results with those of coclick
     psql $DB -c "SELECT * FROM {name}_search('xbox', 10)"
 
 `load.sql` loads the documents, `search/load.sql` the rankings and the function `{name}_search(query, k)`,

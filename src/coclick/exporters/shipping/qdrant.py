@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from coclick.exporters.program_files import write_program
 from coclick.exporters.qdrant import Qdrant
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
-from coclick.storage.directories import write_file
+from coclick.exporters.shipping.versions import folder_version
+from coclick.storage.directories import write_file, write_json
 
 _BATCH = 200  # points of a request
 
@@ -34,19 +36,33 @@ def write_search(exporter: Qdrant, shipped: ShippedModel, folder: Path, queries:
     words = zip(exporter.tokens, exporter.source.term_ids().tolist(), strict=True)
     named = chain(((f"unit {unit}", n) for unit, n in units), ((f"word {word}", n) for word, n in words))
     write_file(search / "numbers.ndjson", (_line(pair) for pair in named))
-    write_file(search / "points.ndjson", map(_line, _batches(exporter, shipped, queries)))
+    requests = ({"points": points} for points in _batches(exporter, shipped, queries))
+    write_file(search / "points.ndjson", map(_line, requests))
+    write_json(search / "collection.json", {"vectors": {}, "sparse_vectors": {"units": {}}})
+    loading = {
+        "alias": settings["queries"],
+        "version": folder_version(search),
+        "base_version": None,
+        "documents": len(shipped.known_rows(queries)),
+        "keyword_fields": ["query"],
+    }
+    program, connection = "qdrant_alias", "qdrant_connection"
+    write_program(search, exporter.title, program, (connection,), loading, connection)
 
 
 def commands(exporter: Qdrant) -> str:
     """Return the commands of the README."""
-    return f"""Load the documents as `vectors.md` says. Then run these commands in this folder:
+    return f"""Run these commands in this folder, with the URL of Qdrant:
 
+    URL=http://localhost:6333
     pip install qdrant-client
-    python3 search/ask.py http://localhost:6333 load        # the queries, as {exporter.index}_queries
-    python3 search/ask.py http://localhost:6333 "xbox"
+    python3 run.py $URL load               # the documents
+    python3 search/run.py $URL load        # the queries, as {exporter.index}_queries
+    python3 search/run.py $URL check       # compares the rankings of sample queries with those of coclick
+    python3 search/ask.py $URL "xbox"
 
-`load` replaces the collection of queries; to go back, run `load` of the older folder. `search/answer.py`
-has the arithmetic, to write it in another language."""
+Both loads can run again, and both go back with `rollback` and are removed with `remove`. `vectors.md` has
+more on the documents. `search/answer.py` has the arithmetic, to write it in another language."""
 
 
 def _batches(exporter: Qdrant, shipped: ShippedModel, limit: int | None) -> Iterator[list[dict[str, Any]]]:

@@ -18,7 +18,7 @@ from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.exporters.shipping.versions import folder_version
 from coclick.exporters.solr import NOT_RUN, Solr, words_type
-from coclick.storage.directories import write_file, write_json
+from coclick.storage.directories import write_json
 
 _PART_SIZE = 8 << 20  # characters
 
@@ -48,7 +48,6 @@ def write_search(exporter: Solr, shipped: ShippedModel, folder: Path, queries: i
         "version": version,
         "base": None,
     }
-    write_file(search / "sample-queries.ndjson", "")
     write_program(search, exporter.title, "solr_alias", ("solr",), loading)
 
 
@@ -61,6 +60,7 @@ Run these commands in this folder, with the URL of Solr in cloud mode and Python
     URL=http://localhost:8983/solr
     python3 run.py $URL load               # the documents
     python3 search/run.py $URL load        # the queries, as {exporter.index}_queries
+    python3 search/run.py $URL check       # compares the rankings of sample queries with those of coclick
     python3 search/ask.py $URL "xbox"
 
 Both loads can run again, and both go back with `rollback` and are removed with `remove`. `search/ask.py`

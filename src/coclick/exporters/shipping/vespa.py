@@ -68,7 +68,6 @@ def write_search(exporter: Vespa, shipped: ShippedModel, folder: Path, queries: 
         "version": version,
         "base": None,
     }
-    write_file(search / "sample-queries.ndjson", "")
     write_program(search, exporter.title, "vespa_versions", ("vespa",), loading)
 
 
@@ -110,6 +109,7 @@ Run these commands in this folder, with the URL of a container and Python 3.10 o
     URL=http://localhost:8080{deploy}
     python3 run.py $URL load               # the documents
     python3 search/run.py $URL load        # the queries, as {kind}
+    python3 search/run.py $URL check       # compares the rankings of sample queries with those of coclick
     python3 search/ask.py $URL "xbox"
 
 Both loads can run again. `search/ask.py` asks for the version of its own folder: to go back, ask with the

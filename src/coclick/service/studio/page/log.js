@@ -125,7 +125,7 @@ function degrees(data) {
   const made = Object.entries(DISTRIBUTIONS).map(([key, heading]) => {
     const { histogram, mean, median, p99, max } = data[key];
     const rows = histogram.map(([label, count]) => [label, count, whole(count)]);
-    const figures = `mean ${mean}, median ${median}, p99 ${p99}, max ${max}`;
+    const figures = `mean ${whole(mean)}, median ${whole(median)}, p99 ${whole(p99)}, max ${whole(max)}`;
     const caption = node("figcaption", {}, heading, node("br"), quiet(figures));
     return node("figure", {}, caption, bars(rows, heading));
   });

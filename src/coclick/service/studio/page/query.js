@@ -2,7 +2,7 @@
 
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
-import { bars, clicksText, counted, docLink, examples, figure, link, modelChoice } from "./ui.js";
+import { bars, cent, clicksText, counted, docLink, examples, figure, link, modelChoice } from "./ui.js";
 import { nothing, panel, percent, queryLink, scored, unsupported } from "./ui.js";
 
 export const title = ({ data }) => (data.query ? `${data.query} · query` : "Query");
@@ -61,6 +61,6 @@ function clicks(page) {
 export function clicksPanel(heading, found, others, to) {
   const rest = found.edges > found.results.length ? `; the top ${found.results.length} are shown` : "";
   const summary = `${clicksText(found.clicks)} · ${counted(found.edges, ...others)}${rest}.`;
-  const rows = found.results.map((hit) => [to(hit), hit.clicks, `${hit.clicks} · ${percent(hit.share)}`]);
+  const rows = found.results.map((hit) => [to(hit), hit.clicks, `${cent(hit.clicks)} · ${percent(hit.share)}`]);
   return panel(heading, node("p", { class: "quiet" }, summary), bars(rows, heading));
 }

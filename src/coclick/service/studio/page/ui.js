@@ -4,8 +4,15 @@ import { drawn, node, whole } from "./report/nodes.js";
 import { address, changed } from "./address.js";
 
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;
-export const figure = (value) => (Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3));
+
+// A small value keeps one digit, so that no part of a sum reads as -0.000.
+export const figure = (value) => {
+  const size = Math.abs(value);
+  if (size >= 100) return value.toFixed(1);
+  return size > 0 && size < 0.0005 ? value.toPrecision(1) : value.toFixed(3);
+};
 export const counted = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
+export const cent = (clicks) => whole(Math.round(100 * clicks) / 100);  // weighted clicks are fractions
 export const clicksText = (clicks) => counted(Math.round(100 * clicks) / 100, "click");
 
 // The score of something similar, and how many clicks it has.
