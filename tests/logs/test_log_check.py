@@ -3,10 +3,15 @@
 import json
 import shlex
 import time
+from datetime import timedelta
+from inspect import signature
+from typing import get_type_hints
 
 import pytest
 
 from coclick.cli import main
+from coclick.cli.build import build as build_command
+from coclick.cli.check import check as check_command
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import check
@@ -176,3 +181,40 @@ def test_the_time_of_a_check_is_bounded(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_columns_are_guessed_from_names_and_values(values, columns):
     assert guess_columns(values) == columns
+
+
+def test_options_of_build(tmp_path, capsys):
+    """What check says with options is what its command builds."""
+    rows = [f"2026-03-0{day} 10:0{user}:00,u{user},hat,A" for day in (1, 2) for user in range(5)]
+    rows += ["2026-03-01 10:00:00,u1,ann@example.com hat,A", "2026-03-01 10:00:00,u2,ann@example.com hat,A"]
+    rows += ["2026-03-02 10:00:00,u1,cap,B", "2026-03-02 10:00:00,u1,cap,B", "2026-03-02 10:00:00,u1,,B"]
+    (tmp_path / "log.csv").write_text("\n".join(["timestamp,user,query,doc", *rows]))
+    options = {"min-users": "2", "min-clicks": "2", "scrub": "pii", "bots": "keep", "duplicates": "drop",
+               "half-life": "1d", "language": "german", "max-rejected": "10%"}  # fmt: skip
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    assert exit_code("check", "log.csv", *words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    given = shlex.split(found["command"])
+    for name, value in options.items():
+        share = {"10%": "10.0000%"}
+        assert given[given.index(f"--{name}") + 1] == share.get(value, value), name
+    graph = run(found["command"], capsys)
+    assert edges(graph) == {("hat", "A"): pytest.approx(5 + (5 + 2) / 2)}
+    for name in ("pairs_below_thresholds", "scrubbed", "bots", "duplicates", "half_life", "language"):
+        assert graph.stats[name] == found["stats"][name], name
+    assert graph.stats["duplicates"]["dropped"] == 1 and graph.stats["bots"] == {"policy": "keep"}
+    assert exit_code("check", "log.csv", "--max-rejected", "1%") == 2
+    assert "coclick build log.csv -o graph" in check("log.csv").command
+
+
+def test_half_life_as_a_duration(tmp_path):
+    (tmp_path / "log.csv").write_text("timestamp,query,doc\n2026-03-02,hat,A\n")
+    assert "--half-life 36h " in check("log.csv", half_life=timedelta(days=1.5)).command
+
+
+def test_options_are_defined_once():
+    """Options of check are those of build: the same type, help and default."""
+    hints = [get_type_hints(command, include_extras=True) for command in (build_command, check_command)]
+    defaults = [signature(command).parameters for command in (build_command, check_command)]
+    for name in hints[1].keys() - {"html", "json_", "return"}:
+        assert hints[0][name] is hints[1][name] and defaults[0][name].default == defaults[1][name].default

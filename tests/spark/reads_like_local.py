@@ -124,6 +124,42 @@ class ReadsLikeLocal:
         assert dict(zip(*edges(there), strict=True))["schuhe", "A"] == 1
         assert there.stats["searches_without_results"] == 1
 
+    @pytest.mark.parametrize("by_id", [True, False])
+    def test_rows_without_a_user(self, spark, tmp_path, by_id):
+        anonymous = [row | {"user": None} for row in ROWS[:-80]]
+        alone = [row | {"session": None} for row in anonymous]
+        other = event(70, "cid", None, "hüte", "A", "click", 1)
+        names = FIELDS if by_id else [name for name in FIELDS if name != "session"]
+        log = write(tmp_path / "log.parquet", [*ROWS, *anonymous, *alone, other], names)
+        k = 1 if by_id else 2
+        there, here = both(spark, tmp_path, log, bots="drop", duplicates="drop", min_users=k)
+        assert there.stats["without_user"] > there.stats["without_session"] > 0 or not by_id
+        assert edges(there) == edges(here)
+        clicks = {("hüte", "A"): 4}  # by two users, and twice by nobody
+        if by_id:  # a repeated click is one, unless it has neither a user nor a session
+            clicks |= {("schuhe", "B"): 1 + 1 + 2, ("schuhe", "C"): 3}
+        assert dict(zip(*edges(there), strict=True)) == clicks
+        assert there.queries.to_list() == here.queries.to_list()
+        for table, columns in {
+            "pairs": ("docs", "impressions", "users", "sessions", "navigational"),
+            "daily": (
+                "day",
+                "clicks",
+                "impressions",
+                "users",
+                "sessions",
+                "navigational",
+                "position",
+                "shown",
+            ),
+            "skips": ("clicked", "skipped", "count"),
+            "searches": ("day", "searches", "without_clicks"),
+            "followups": ("next", "count", "users"),
+        }.items():
+            for name in columns:
+                ours, theirs = (getattr(getattr(graph, table), name).tolist() for graph in (there, here))
+                assert ours == theirs, (table, name)
+
     def test_results_that_say_if_they_were_clicked(self, spark, tmp_path):
         names = ("session", "query", "doc", "position", "clicked")
         rows = [("s1", "hut", "A", "1", "0"), ("s1", "hut", "B", "2", "true"), ("s2", "hut", "A", "1", "7")]

@@ -16,7 +16,7 @@ from coclick.errors import CoclickError, UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
 from spark.conftest import FEW_PARTS, PARTS, assert_driver_results_small, read_log, start_session
 from spark.reads_like_local import ReadsLikeLocal
-from spark.same_as_local import SameAsLocal
+from spark.same_as_local import DIFFERENT, LOCAL_ONLY, SameAsLocal
 
 
 @pytest.fixture(scope="module")
@@ -218,11 +218,7 @@ def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
-    counted = {
-        name: there.stats[name]
-        for name in here.stats
-        if name not in ("files", "seconds", "encodings", "columns", "docs_rows")
-    }
+    counted = {name: there.stats[name] for name in here.stats if name not in LOCAL_ONLY | DIFFERENT}
     assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,30 @@ from coclick.cli.arguments import (
     read_action_weights,
     read_columns,
     read_share,
+)
+from coclick.cli.log_options import (
+    Actions,
+    Bots,
+    Columns,
+    Database,
+    Docs,
+    DocsSql,
+    Duplicates,
+    Encoding,
+    HalfLife,
+    Header,
+    Language,
+    Like,
+    Logs,
+    MaxRejected,
+    MinClicks,
+    MinUsers,
+    Scrub,
+    Since,
+    Sql,
+    TimeFormat,
+    Timezone,
+    Until,
 )
 from coclick.cli.terminal import output, say, suggest
 
@@ -67,45 +91,14 @@ def sample(
 
 def build(
     out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
-    log: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="LOG...",
-            help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
-        ),
-    ] = None,
-    docs: Annotated[
-        list[str] | None,
-        typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
-    ] = None,
-    like: Annotated[
-        str,
-        typer.Option(
-            help="Log format: auto (by the columns), clicks, events, aol, ga4, ubi … or a file FILE.toml."
-        ),
-    ] = "auto",
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns of fields: doc=sku,query=term. Or the fields of all columns in order: query,_,doc."
-        ),
-    ] = None,
-    header: Annotated[
-        Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
-    ] = "auto",
-    min_clicks: Annotated[
-        float,
-        typer.Option(
-            min=0, max=MAX_CLICKS, callback=finite, help="Drop query-document pairs with fewer clicks."
-        ),
-    ] = 1,
-    min_users: Annotated[
-        int, typer.Option(min=1, max=MAX_COUNT, help="Store nothing that fewer users clicked, saw or typed.")
-    ] = 1,
-    scrub: Annotated[
-        Literal["pii"] | None,
-        typer.Option(help="pii removes e-mail addresses, phone, card and other id numbers from queries."),
-    ] = None,
+    log: Logs = None,
+    docs: Docs = None,
+    like: Like = "auto",
+    columns: Columns = None,
+    header: Header = "auto",
+    min_clicks: MinClicks = 1,
+    min_users: MinUsers = 1,
+    scrub: Scrub = None,
     hash_users: Annotated[
         bool, typer.Option("--hash-users", help="Show keyed digests instead of user ids.")
     ] = False,
@@ -113,60 +106,20 @@ def build(
         Path | None,
         typer.Option(help="File with the key for --hash-users; by default one of your own is made once."),
     ] = None,
-    actions: Annotated[
-        str | None,
-        typer.Option(
-            help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10. With 'dwell>30s=3' "
-            "a click with a longer dwell time counts 3 instead. view=impression or view=ignore: what it is."
-        ),
-    ] = None,
-    time_format: Annotated[
-        str | None,
-        typer.Option(
-            help="How times are written, if coclick cannot tell: '%d/%m/%Y %H:%M', day-first, month-first, "
-            "or the unit of numbers: s, ms, us, ns, excel."
-        ),
-    ] = None,
-    timezone: Annotated[
-        str | None, typer.Option(help="Time zone of times that name none: Europe/Berlin. Default: UTC.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Count events from this day or time on: 2026-05-01, 2026-05-01T08:00.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
-    ] = None,
-    half_life: Annotated[
-        str | None, typer.Option(help="Clicks count half after this time: 60d, 12h, 4w. Default: never.")
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
-    ] = None,
-    max_rejected: Annotated[
-        str, typer.Option(help="Stop if a larger share of the rows is rejected.")
-    ] = "50%",
-    database: Annotated[
-        str | None,
-        typer.Option(
-            help="Database to read, not files: postgresql://user@host/name, or an SQLite or DuckDB file."
-        ),
-    ] = None,
-    sql: Annotated[str | None, typer.Option(help="Query that returns the log: SELECT query, doc, …")] = None,
-    docs_sql: Annotated[
-        str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
-    ] = None,
-    duplicates: Annotated[
-        Literal["count", "drop"],
-        typer.Option(help="Rows that are equal in all fields: count (and report) them, or drop them."),
-    ] = "count",
-    bots: Annotated[
-        Literal["flag", "drop", "keep"],
-        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
-    ] = "flag",
+    actions: Actions = None,
+    time_format: TimeFormat = None,
+    timezone: Timezone = None,
+    since: Since = None,
+    until: Until = None,
+    half_life: HalfLife = None,
+    encoding: Encoding = None,
+    max_rejected: MaxRejected = "50%",
+    database: Database = None,
+    sql: Sql = None,
+    docs_sql: DocsSql = None,
+    language: Language = None,
+    duplicates: Duplicates = "count",
+    bots: Bots = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",

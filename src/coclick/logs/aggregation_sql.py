@@ -3,6 +3,9 @@
 Each function returns a query over the tables before it. `div` is the integer division operator, the only one
 that the two engines spell differently. The engine numbers the sessions: DuckDB globally, Spark per user.
 
+A row without a user (`u` is null) has a session only if the log names it. A row without a session (`s` is
+null) counts as it does in a log without sessions. No count of users counts rows without one.
+
     event (q, d, a[, u, t, s, position])        query, document, action code (0 is an impression,
                                                 i the i-th action), user, time in microseconds,
                                                 session if the log names it
@@ -76,7 +79,13 @@ def visits(by_id: bool, days: bool, searches: bool, results: bool, div: str) -> 
     return f"""
         SELECT u, {session} {half_hour} AS b, q, {first} AS began, {last} AS ended, {counts},
             {_count("a > 0")} AS clicks
-        FROM {source} GROUP BY u, {session} q {f", {half_hour}" if days else ""}"""
+        FROM {source} WHERE NOT ({without_session(by_id)})
+        GROUP BY u, {session} q {f", {half_hour}" if days else ""}"""
+
+
+def without_session(by_id: bool) -> str:
+    """Return the condition that an event or search has no session: no user and, `by_id`, no session id."""
+    return "s IS NULL" if by_id else "u IS NULL"
 
 
 def _count(condition: str) -> str:
@@ -90,7 +99,7 @@ def half_hours(searches: bool) -> str:
     return f"""
         SELECT u, b, min(began) AS began, max(ended) AS ended, CAST(sum(clicks) AS BIGINT) AS clicks,
             count(*) AS visits {searched}
-        FROM visit GROUP BY u, b"""
+        FROM visit WHERE u IS NOT NULL GROUP BY u, b"""
 
 
 def session_starts() -> str:
@@ -139,7 +148,7 @@ def searched(days: bool, failed: bool, div: str) -> str:
 def followups() -> str:
     """Return `followup`: the query of the next page in the session, by the time of their first rows."""
     return """
-        SELECT q, next, CAST(sum(n) AS BIGINT) AS n, count(*) AS users
+        SELECT q, next, CAST(sum(n) AS BIGINT) AS n, count(u) AS users
         FROM (SELECT q, next, u, count(*) AS n
               FROM (SELECT q, u, lead(q) OVER (PARTITION BY s ORDER BY t, q) AS next FROM page) AS ordered
               WHERE next IS NOT NULL GROUP BY q, next, u) AS by_user
@@ -161,21 +170,36 @@ def position_of(value: str, lowest: int | None) -> str:
     return "0" if lowest is None else f"CAST(coalesce({value} + {int(lowest == 0)}, 0) AS INTEGER)"
 
 
-def result_pages(lowest: int | None, counts: Sequence[str], by_id: bool, days: bool, div: str) -> str:
-    """Return `result_page`: a document once per page, on the day of its first event, at its best position."""
+def result_pages(
+    lowest: int | None, counts: Sequence[str], by_id: bool, days: bool, div: str, single: bool
+) -> str:
+    """Return `result_page`: a document once per page, on the day of its first event, at its best position.
+
+    If `single`, there are events without a session: each of their impressions is a page.
+    """
     clicks = "".join(f", {_count(f'a = {c[1:]}')} AS {c}" for c in counts)
-    source, day = "event", day_of("min(t)", div) if days else "0"
+    source, day = "event WHERE s IS NOT NULL", day_of("min(t)", div) if days else "0"
     if not by_id:
         source = f"""event
             JOIN session_slot AS slot ON event.u = slot.u AND {half_hour_of("event.t", div)} = slot.b"""
         day = f"CAST(min(b) {div} {DAY // GAP} AS INTEGER)"
     return f"""
         SELECT s, q, d, {day} AS day, {position_of("min(position)", lowest)} AS position {clicks}
-        FROM {source} GROUP BY s, q, d"""
+        FROM {source} GROUP BY s, q, d""" + (
+        f"""
+        UNION ALL SELECT NULL AS s, q, d, {day_of("t", div) if days else "0"} AS day,
+            {position_of("position", lowest)} AS position {"".join(f", 0 AS {name}" for name in counts)}
+        FROM event WHERE a = 0 AND {without_session(by_id)}"""
+        if single
+        else ""
+    )
 
 
-def clicked_results(actions: Sequence[Action]) -> str:
-    """Return `click`: the rows of `result_page` with a click. The only click of a session is navigational."""
+def clicked_results(actions: Sequence[Action], by_id: bool, days: bool, div: str, single: bool) -> str:
+    """Return `click`: the rows of `result_page` with a click. The only click of a session is navigational.
+
+    If `single`, there are events without a session: each of their clicks is a row.
+    """
     any_click = " + ".join(action_counts(actions))
     clicks = _click_actions(actions)
     return f"""
@@ -185,7 +209,19 @@ def clicked_results(actions: Sequence[Action]) -> str:
             JOIN (
                 SELECT s, sum({clicks}) = 1 AS alone FROM result_page WHERE {any_click} > 0 GROUP BY s
             ) AS clicks_of_session USING (s)
-        WHERE {any_click} > 0"""
+        WHERE {any_click} > 0""" + (
+        f"""
+        UNION ALL SELECT NULL AS s, q, d, {day_of("t", div) if days else "0"} AS day, 0 AS position
+            {_as_counts(action_counts(actions))}, u, 0 AS navigational
+        FROM event WHERE a > 0 AND {without_session(by_id)}"""
+        if single
+        else ""
+    )
+
+
+def _as_counts(counts: Sequence[str]) -> str:
+    """The action of one event as columns c1, c2 …, of which one is 1."""
+    return "".join(f", CAST(a = {name[1:]} AS INTEGER) AS {name}" for name in counts)
 
 
 def _click_actions(actions: Sequence[Action]) -> str:
@@ -203,8 +239,8 @@ def impressions_without_sessions(lowest: int | None, days: bool, div: str) -> st
 def clicks_without_sessions(counts: Sequence[str], days: bool, users: bool, div: str) -> str:
     """Return `click` of a log without sessions: one row for each click."""
     day = day_of("t", div) if days else "0"
-    clicks = "".join(f", CAST(a = {c[1:]} AS INTEGER) AS {c}" for c in counts)
-    return f"SELECT q, d, {day} AS day {', u' if users else ''} {clicks} FROM event WHERE a > 0"
+    user = ", u" if users else ""
+    return f"SELECT q, d, {day} AS day {user} {_as_counts(counts)} FROM event WHERE a > 0"
 
 
 def clicks_by_day(counts: Sequence[str], users: bool, sessions: bool) -> str:
@@ -214,14 +250,14 @@ def clicks_by_day(counts: Sequence[str], users: bool, sessions: bool) -> str:
     if not users:
         return f"SELECT q, d, day, {sums} FROM click GROUP BY q, d, day"
     return f"""
-        SELECT q, d, day, {sums}, count(*) AS users
+        SELECT q, d, day, {sums}, count(u) AS users
         FROM (SELECT q, d, day, u, {sums} FROM click GROUP BY q, d, day, u) AS by_user GROUP BY q, d, day"""
 
 
 def clickers() -> str:
     """Return `clickers`: how many users clicked each pair."""
     return """
-        SELECT q, d, count(*) AS users FROM (SELECT q, d, u FROM click GROUP BY q, d, u) AS by_user
+        SELECT q, d, count(u) AS users FROM (SELECT q, d, u FROM click GROUP BY q, d, u) AS by_user
         GROUP BY q, d"""
 
 
@@ -248,17 +284,16 @@ def weighted_clicks(actions: Sequence[Action], half_life: HalfLife | None = None
 def busiest_users_share(counts: Sequence[str]) -> str:
     """Return the share of all clicks made by the ten busiest users. A high share suggests bots."""
     return f"""
-        WITH by_user AS (SELECT sum({" + ".join(counts)}) AS n FROM click GROUP BY u)
-        SELECT round((SELECT sum(n) FROM (SELECT n FROM by_user ORDER BY n DESC LIMIT 10) AS busiest)
-            / sum(n), 4)
-        FROM by_user"""
+        WITH by_user AS (SELECT u, sum({" + ".join(counts)}) AS n FROM click GROUP BY u),
+            busiest AS (SELECT n FROM by_user WHERE u IS NOT NULL ORDER BY n DESC LIMIT 10)
+        SELECT round((SELECT coalesce(sum(n), 0) FROM busiest) / sum(n), 4) FROM by_user"""
 
 
 def pairs_of_users(min_users: int) -> str:
     """Return the pairs (q, d) that at least `min_users` users saw or clicked."""
     return f"""
         SELECT q, d FROM (SELECT q, d, u FROM event GROUP BY q, d, u) AS by_user
-        GROUP BY q, d HAVING count(*) >= {min_users}"""
+        GROUP BY q, d HAVING count(u) >= {min_users}"""
 
 
 def skips(counts: Sequence[str], min_users: int) -> str:

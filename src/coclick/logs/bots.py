@@ -187,7 +187,8 @@ def bots(names: str, searches: bool) -> str:
 
 def clicked_by_bots() -> str:
     """Return how many actions are by bots, and how many clicked pairs nobody else clicked."""
-    theirs, others = (f"a > 0 AND u {side} (SELECT u FROM bot)" for side in ("IN", "NOT IN"))
+    theirs = "a > 0 AND u IN (SELECT u FROM bot)"
+    others = "a > 0 AND (u IS NULL OR u NOT IN (SELECT u FROM bot))"
     return f"""
         SELECT (SELECT count(*) FROM event WHERE {theirs}), (SELECT count(*) FROM (
             SELECT q, d FROM event WHERE {theirs} EXCEPT SELECT q, d FROM event WHERE {others}) AS alone)"""

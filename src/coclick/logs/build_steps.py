@@ -319,7 +319,7 @@ class BuildSteps:
         if not schema.has_impressions:
             return "SELECT q, d FROM clicked"
         shown = f"SELECT pair // {schema.n_docs} AS q, pair % {schema.n_docs} AS d FROM shown"
-        return shown if schema.has_sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
+        return shown if schema.shows_every_click else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
     def locate_first_reject(self, reason: str) -> str:
         """Return the file, line and text of the first row rejected for a reason."""

@@ -10,6 +10,8 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -225,13 +227,21 @@ class _Check:
             parts += ["--columns", _as_csv([f"{name}={column}" for name, column in columns.items()])]
         elif columns:
             parts += ["--columns", ",".join(columns)]
+        usual = {name: one.default for name, one in signature(build).parameters.items()}
         given = {name: value for name, value in self.options.items() if name not in ("actions", "memory")}
         for name, value in given.items():
-            if value not in (None, False, "auto"):
-                parts += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+            if value is not None and value != usual[name]:
+                parts += [f"--{name.replace('_', '-')}", *([] if value is True else [_as_option(value)])]
         if actions := self.options["actions"]:
             parts += ["--actions", ",".join(f"{name}={weight}" for name, weight in actions.items())]
         return shlex.join([*parts, "-o", "graph"])
+
+
+def _as_option(value: Any) -> str:
+    """The value as the command line takes it."""
+    if isinstance(value, timedelta):
+        return f"{value / timedelta(hours=1):.12g}h"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _as_csv(cells: Sequence[str]) -> str:

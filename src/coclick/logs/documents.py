@@ -93,7 +93,7 @@ def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> DocsFields:
         for file in given
         for names in [field_names(file)]
     ]
-    return DocsFields(fields, uses, [file.assumed for file in given if file.assumed])
+    return DocsFields(fields, uses, list(dict.fromkeys(file.assumed for file in given if file.assumed)))
 
 
 def _duplicate_reason(given: Sequence[LogFile]) -> str:

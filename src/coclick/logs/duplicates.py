@@ -2,6 +2,7 @@
 
 Events with the same id count once. Without ids, rows that are equal in all fields are counted and reported,
 and count once with `duplicates="drop"`: two clicks of one user on one result in the same second may be real.
+Rows with neither a user nor a session may be of different people, so they are never equal.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ def remove_duplicates(db: DuckDBSession, log: LogReader, duplicates: Duplicates)
         found["by_id"] = sum(_remove_repeated(db, table, "e", "WHERE e IS NOT NULL") for table in tables)
     elif {"user", "timestamp"} <= log.fields:
         (size,) = _sums(db, tables, "count(*)")
+        who = "coalesce(u, s)" if "session" in log.fields else "u"
         step = SAMPLE if size > MAX_COUNTED and duplicates == "count" else 1
-        found["exact"] = step * sum(_count_equal(db, table, step) for table in tables)
+        found["exact"] = step * sum(_count_equal(db, table, who, step) for table in tables)
         if step > 1:
             found["estimated"] = True
         if duplicates == "drop" and found["exact"]:
-            found["dropped"] = sum(_remove_equal(db, table) for table in tables)
+            found["dropped"] = sum(_remove_equal(db, table, who) for table in tables)
     return found
 
 
@@ -66,15 +68,16 @@ def _remove_repeated(db: DuckDBSession, table: str, key: str, where: str) -> int
     return before - db.fetch_value(f"SELECT count(*) FROM {table}")
 
 
-def _count_equal(db: DuckDBSession, table: str, step: int) -> int:
+def _count_equal(db: DuckDBSession, table: str, who: str, step: int) -> int:
     columns = ", ".join(name for (name, *_) in db.fetchall(f"DESCRIBE {table}"))
-    groups = f"SELECT count(*) AS n FROM {table} WHERE u % {step} = 0 GROUP BY {columns}"
+    groups = f"SELECT count(*) AS n FROM {table} WHERE {who} % {step} = 0 GROUP BY {columns}"
     return int(db.fetch_value(f"SELECT coalesce(sum(n - 1), 0) FROM ({groups})"))
 
 
-def _remove_equal(db: DuckDBSession, table: str) -> int:
+def _remove_equal(db: DuckDBSession, table: str, who: str) -> int:
     before = db.fetch_value(f"SELECT count(*) FROM {table}")
     db.execute(f"""
-        CREATE TABLE once AS SELECT DISTINCT * FROM {table};
+        CREATE TABLE once AS SELECT DISTINCT * FROM {table} WHERE {who} IS NOT NULL
+            UNION ALL SELECT * FROM {table} WHERE {who} IS NULL;
         DROP TABLE {table}; ALTER TABLE once RENAME TO {table}""")
     return before - db.fetch_value(f"SELECT count(*) FROM {table}")

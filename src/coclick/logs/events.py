@@ -3,7 +3,8 @@
 A session is what the log calls one or, in a log without session ids, a run of one user's events and searches
 without a gap above 30 minutes. A result page is what a session saw for one query. A document counts once per
 page: it was shown if it has an impression or a click there, on the day of the first of these events and at
-their smallest position. The only click of a session is navigational (Jiang et al. 2016, §4.2). The SQL is in
+their smallest position. The only click of a session is navigational (Jiang et al. 2016, §4.2). An event
+without a user and session id has no session; it counts as in a log without sessions. The SQL is in
 `logs.aggregation_sql`, because Spark runs it too.
 """
 
@@ -36,6 +37,8 @@ class EventSchema:
     n_docs: int
     n_positions: int  # with position 0, which means unknown
     last_day: int
+    n_without_user: int = 0  # events and searches, in a log with users
+    n_without_session: int = 0  # of these, in a log with sessions
 
     @property
     def has_sessions(self) -> bool:
@@ -46,6 +49,11 @@ class EventSchema:
     def has_skips(self) -> bool:
         """Whether there are sessions, impressions and positions, which skips need."""
         return self.has_sessions and self.has_impressions and self.has_positions
+
+    @property
+    def shows_every_click(self) -> bool:
+        """Whether each click is on a page of `result_page`, even if the log has no impression of it."""
+        return self.has_sessions and not self.n_without_session
 
 
 def has_sessions(users: bool, session_ids: bool, days: bool) -> bool:
@@ -62,12 +70,13 @@ def create_events(db: DuckDBSession, log: LogReader) -> int:
     joins = "JOIN spelling ON spelling.raw = r.query"
     if "user" in log.fields:
         columns.append("log_user.id AS u")
-        joins += " JOIN log_user ON log_user.name = r.usr"
+        joins += " LEFT JOIN log_user ON log_user.name = r.usr"
     if "timestamp" in log.fields:
         columns.append("ts AS t")
     if "session" in log.fields:
         columns.append("log_session.id AS s")
-        joins += f" JOIN log_session ON log_session.usr = r.usr AND log_session.name = {session_key(log)}"
+        joins += f""" LEFT JOIN log_session
+            ON log_session.usr IS NOT DISTINCT FROM r.usr AND log_session.name = {session_key(log)}"""
     if "event_id" in log.fields:
         columns.append("CASE WHEN event_id IS NOT NULL THEN hash(event_id) END AS e")
     of_event = [*columns, "doc.id AS d", "action_code AS a", *_present(log, "position")]
@@ -120,6 +129,7 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     Needs the tables `visit` and `half_hour` if the log has sessions.
     """
     days, positions = "timestamp" in log.fields, "position" in log.fields
+    without_user, without_session = _count_anonymous(db, log)
     lowest, last_position, last_day, first_code = db.fetchall(f"""
         SELECT {"min(position), max(position)" if positions else "NULL, NULL"},
             {f"max(t) // {aggregation_sql.DAY}" if days else "0"}, min(a) FROM event""")[0]
@@ -133,10 +143,14 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
         n_docs=db.fetch_value("SELECT count(*) FROM doc"),
         n_positions=(last_position or 0) + 2,
         last_day=last_day,
+        n_without_user=without_user,
+        n_without_session=without_session,
     )
     counts = aggregation_sql.action_counts(log.actions)
     if schema.has_sessions:
-        by_id = schema.has_session_ids
+        by_id, single = schema.has_session_ids, schema.n_without_session > 0
+        pages = aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV, single)
+        clicks = aggregation_sql.clicked_results(log.actions, by_id, days, _DIV, single)
         if not by_id:
             db.execute(f"""
                 CREATE TABLE session_slot AS
@@ -144,8 +158,7 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
                 FROM ({aggregation_sql.session_starts()})""")
         db.execute(f"""
             CREATE TABLE session AS {aggregation_sql.sessions(by_id)};
-            CREATE TABLE result_page AS {aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV)};
-            CREATE TABLE click AS {aggregation_sql.clicked_results(log.actions)}""")
+            CREATE TABLE result_page AS {pages}; CREATE TABLE click AS {clicks}""")
     else:
         db.execute(f"""
             CREATE VIEW result_page AS {aggregation_sql.impressions_without_sessions(lowest, days, _DIV)};
@@ -162,18 +175,46 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     return schema
 
 
+def _count_anonymous(db: DuckDBSession, log: LogReader) -> tuple[int, int]:
+    """How many events and searches have no user and, in a log with sessions, no session."""
+    if "user" not in log.fields:
+        return 0, 0
+    sums = [
+        db.fetchall(f"SELECT {', '.join(count_anonymous(log.fields))} FROM {table}")[0]
+        for table in ("event", "search")[: 1 + log.has_searches]
+    ]
+    without_user, without_session = (sum(column) for column in zip(*sums, strict=True))
+    return without_user, without_session
+
+
+def count_anonymous(fields: set[str]) -> list[str]:
+    """Return the SQL of the number of rows without a user and, in a log with sessions, without a session."""
+    by_id, days = "session" in fields, "timestamp" in fields
+    if "user" not in fields:
+        return ["0", "0"]
+    alone = f"count(*) - count({'s' if by_id else 'u'})" if has_sessions(True, by_id, days) else "0"
+    return ["count(*) - count(u)", alone]
+
+
+def anonymous_stats(without_user: int, without_session: int) -> dict[str, int]:
+    """Return the statistics of rows without a user, if there are any."""
+    found = {"without_user": without_user, "without_session": without_session}
+    return {name: count for name, count in found.items() if count}
+
+
 def stats(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, Any]:
     """Count users and sessions, and find the first and last event, as far as the log records them."""
     found: dict[str, Any] = {}
     if schema.has_users:
         table = "session" if schema.has_sessions else "event"
-        found["users"] = db.fetch_value(f"SELECT count(*) FROM (SELECT u FROM {table} GROUP BY u)")
+        found["users"] = db.fetch_value(f"SELECT count(u) FROM (SELECT u FROM {table} GROUP BY u)")
+        found |= anonymous_stats(schema.n_without_user, schema.n_without_session)
         share = aggregation_sql.busiest_users_share(aggregation_sql.action_counts(log.actions))
         found["busiest_users_share"] = db.fetch_value(share)
     if schema.has_sessions:
         found["sessions"] = db.fetch_value("SELECT count(*) FROM session")
     if schema.has_days:
-        half_hours = schema.has_sessions and not schema.has_searches
+        half_hours = schema.has_sessions and not schema.has_searches and not schema.n_without_user
         days = db.fetchall(recency.events_by_day(half_hours, _DIV))
         future = db.fetch_value(recency.future_events(recency.future_limit()))
         found |= span(days[0][1], days[-1][2]) | recency.day_stats(days, future)

@@ -23,6 +23,7 @@ from coclick.logs.duckdb_session import paths_sql
 from coclick.logs.file_bytes import GZIP, first_bytes, first_lines, later_lines
 from coclick.logs.header import is_header
 from coclick.logs.json_records import is_by_line, page_path
+from coclick.logs.json_shapes import path_to_records
 from coclick.logs.schema import match_given_columns, match_named_columns
 
 KINDS = {
@@ -62,7 +63,7 @@ class LogFile:
     wrapped: bool = False  # NDJSON: records are in `_source`, beside `_index` and `_id`
     bulk: bool = False  # NDJSON: with action lines, {"index": …}
     source: str = ""  # what the user calls the file, if `path` is a temporary copy
-    assumed: str = ""  # a sentence about the first line, if its content had to decide
+    assumed: str = ""  # a sentence about the header or the place of records, if the content had to decide
 
     @property
     def name(self) -> str:
@@ -115,8 +116,11 @@ def missing_file_error(path: Path) -> UserError:
     return UserError("file not found", where=str(path), hint="check the path")
 
 
-def detect_file(path: Path) -> LogFile:
-    """Detect the kind and columns of a file. `with_header` decides later whether line 1 is a header."""
+def detect_file(path: Path, is_split: bool = False) -> LogFile:
+    """Detect the kind and columns of a file. `with_header` decides later whether line 1 is a header.
+
+    `is_split` says that it is JSON with one record a line.
+    """
     if (name := str(path).encode(errors="replace").decode()) != str(path):
         raise UserError("the file name is not valid UTF-8", where=name, hint="rename the file")
     magic = first_bytes(path, 4)
@@ -134,7 +138,7 @@ def detect_file(path: Path) -> LogFile:
         return LogFile(path, kind or "tsv", gzipped, (), empty=True)
     first = lines[0]
     if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
-        return _detect_ndjson(path, gzipped, lines)
+        return _detect_ndjson(path, gzipped, lines, is_split)
     bare = re.sub(r'"[^"]*"', "", first)  # a quoted name may have commas
     delimiter = max("\t,;|", key=bare.count) if kind != "tsv" else "\t"
     if len(first) > _MAX_HEADER and not first.count(delimiter):
@@ -298,7 +302,7 @@ def _unwrapped(record: dict[str, Any]) -> dict[str, Any]:
     return ({"_id": record["_id"]} if "_id" in record else {}) | record["_source"]
 
 
-def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
+def _detect_ndjson(path: Path, gzipped: bool, lines: list[str], is_split: bool) -> LogFile:
     """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
     keys: dict[str, None] = {}
     paths: set[str] = set()
@@ -310,10 +314,15 @@ def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
         if not _is_action(record):
             keys.update(dict.fromkeys(record))
             paths.update(_paths(record))
-    by_line = is_by_line(lines)
-    page = None if by_line else page_path("\n".join(lines))
+    by_line, page, assumed = True, None, ""
+    if not is_split:
+        text = "\n".join(lines)
+        page = page_path(text)
+        by_line = not page and is_by_line(lines)
+        if page is None and (page := path_to_records(text, str(path))):
+            by_line, assumed = False, f"only {'.'.join(page)!r} of the JSON object was read"
     return LogFile(path, "ndjson", gzipped, tuple(keys), paths=frozenset(paths), by_line=by_line, page=page,
-                   wrapped=wrapped, bulk=bulk)  # fmt: skip
+                   wrapped=wrapped, bulk=bulk, assumed=assumed)  # fmt: skip
 
 
 def _paths(value: Any, depth: int = 6) -> Iterator[str]:

@@ -152,7 +152,7 @@ class _Reader:
         keys, shown_row, at = _merge(shown_at * width + shown_day, clicked_at * width + clicked["day"])
         size = len(keys)
         impressions = np.bincount(shown_row, times, size).astype(np.int64)  # exact: far below 2⁵³
-        if schema.has_impressions and not schema.has_sessions:
+        if schema.has_impressions and not schema.shows_every_click:
             impressions[at] = np.maximum(impressions[at], 1)
         known = position > 0
         pair_of_row = keys // width

@@ -206,7 +206,7 @@ class Intake:
             with file_bytes.reading(path, file.gzipped) as stream:
                 json_records.split_records(stream, file.page, records, places, self._max_bytes)
             self._places[records] = places
-            file = files.detect_file(records)
+            file = replace(files.detect_file(records, is_split=True), assumed=file.assumed)
         if in_log and file.kind == "csv":
             file = self._with_whole_records(file, name, sample)
         return replace(file, source=name)

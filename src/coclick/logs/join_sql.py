@@ -12,7 +12,6 @@ from coclick.logs.format import QUERY_ID, Format
 from coclick.logs.typed_fields import (
     MISSING_QUERY,
     MISSING_TIME,
-    MISSING_USER,
     is_search,
     searches_without_query,
 )
@@ -51,14 +50,22 @@ def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence
         rows = f"""SELECT own.* REPLACE ({replaced})
             FROM ({rows}) own LEFT JOIN logged_query logged USING (query_id)"""
         action = searches_without_query("action", searches)
+        checks = MISSING_QUERY
     else:
+        nobody = _nobody(fields)
         rows = _last_search(rows, fields)
-        action = f"CASE WHEN query IS NULL THEN action || '{NO_SEARCH}' ELSE action END"
-    checks = f"{MISSING_QUERY} {MISSING_USER if 'user' in fields else ''}"
+        # Without a user nobody knows which search an event belongs to: it is rejected, not ignored.
+        checks = f"WHEN query IS NULL AND {nobody} THEN 'user|is missing' {MISSING_QUERY}"
+        action = f"CASE WHEN query IS NULL AND NOT ({nobody}) THEN action || '{NO_SEARCH}' ELSE action END"
     checks += f" {MISSING_TIME}" if "timestamp" in fields else ""
     return f"""
         SELECT * REPLACE ({action} AS action, CASE WHEN error IS NOT NULL THEN error {checks} END AS error)
         FROM ({rows})"""
+
+
+def _nobody(fields: set[str]) -> str:
+    """The condition that a row has neither a user nor a session."""
+    return "usr IS NULL AND session IS NULL" if "session" in fields else "usr IS NULL"
 
 
 def _last_search(rows: str, fields: set[str]) -> str:
@@ -67,7 +74,8 @@ def _last_search(rows: str, fields: set[str]) -> str:
     window = f"(PARTITION BY usr{session} ORDER BY ts ROWS UNBOUNDED PRECEDING)"
     return f"""
         SELECT * EXCLUDE (last_query, last_ts) REPLACE (
-            CASE WHEN query IS NULL AND ts - last_ts <= {GAP} THEN last_query ELSE query END AS query)
+            CASE WHEN query IS NULL AND NOT ({_nobody(fields)}) AND ts - last_ts <= {GAP}
+                THEN last_query ELSE query END AS query)
         FROM (SELECT *, last_value(query IGNORE NULLS) OVER {window} AS last_query,
                 last_value(CASE WHEN query IS NOT NULL THEN ts END IGNORE NULLS) OVER {window} AS last_ts
               FROM ({rows}))"""

@@ -71,10 +71,14 @@ def assign_user_ids(db: DuckDBSession, relation: str) -> None:
 
 
 def assign_session_ids(db: DuckDBSession, relation: str, key: str) -> None:
-    """Create `log_session` (id, usr, name) in no particular order; `key` names a session of a user."""
+    """Create `log_session` (id, usr, name) in no particular order; `key` names a session of a user.
+
+    A row without a user has a session only if it has an id.
+    """
     db.execute(f"""
         CREATE TABLE log_session AS SELECT (row_number() OVER () - 1)::INTEGER AS id, usr, name
-        FROM (SELECT DISTINCT usr, {key} AS name FROM ({relation}) WHERE error IS NULL)""")
+        FROM (SELECT DISTINCT usr, {key} AS name FROM ({relation})
+              WHERE error IS NULL AND (usr IS NOT NULL OR session IS NOT NULL))""")
 
 
 def hash_user_names(db: DuckDBSession, key: bytes) -> None:

@@ -5,6 +5,7 @@
 - an edge needs K users who clicked it, and a query needs an edge, so K users asked it;
 - a pair needs K users who saw or clicked it; if fewer than K clicked it, its clicks are not counted;
 - a skip needs K users who made it; a spelling needs K users who typed it;
+- a row without a user counts as no user;
 - a rejected row keeps its query and document only if the graph has them.
 """
 
@@ -110,7 +111,7 @@ def drop_rare_spellings(db: DuckDBSession, relation: str, min_users: int, has_ev
             SELECT query FROM (
                 SELECT DISTINCT query, usr FROM ({relation}) SEMI JOIN merged ON query = raw
                 WHERE error IS NULL AND action_code IS NOT NULL)
-            GROUP BY query HAVING count(*) >= {min_users}"""
+            GROUP BY query HAVING count(usr) >= {min_users}"""
     db.execute(f"""
         CREATE TEMP TABLE merged AS SELECT raw FROM spelling JOIN query USING (id) WHERE raw <> text;
         CREATE OR REPLACE TABLE spelling AS SELECT * FROM spelling WHERE raw IN ({common});

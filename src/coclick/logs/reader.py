@@ -104,7 +104,7 @@ class LogReader:
 
     def open(self, found: Sequence[FileFields]) -> None:
         """Parse text files into Parquet, and define the relation over all files."""
-        self.assumed += [file.assumed for file, _ in found if file.assumed]
+        self.assumed += dict.fromkeys(file.assumed for file, _ in found if file.assumed)
         groups: dict[object, tuple[list[LogFile], RecordFields]] = {}
         for file, fields in found:
             groups.setdefault(file.shape, ([], fields))[0].append(file)

@@ -128,6 +128,12 @@ def _notes(stats: Mapping[str, Any], report: BuildReport) -> None:
         about = "about " if found.get("estimated") else ""
         rows = counted(found["exact"], "row")
         report.notes.append(f"{about}{rows} equal to another one in all fields; see --duplicates drop")
+    if anonymous := stats.get("without_user"):
+        alone = stats.get("without_session", 0)
+        sessions = f", and {counted(alone, 'event')} in no session" if alone else ""
+        report.notes.append(
+            f"{counted(anonymous, 'event')} without a user: their clicks count, but as no user{sessions}"
+        )
     if outside := stats.get("outside_span"):
         report.notes.append(f"{counted(outside, 'event')} outside --since and --until, not counted")
     last = stats.get("last")

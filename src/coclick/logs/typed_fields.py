@@ -135,7 +135,6 @@ def event_fields(
     checks.append(f"WHEN {no_doc} THEN 'doc|is missing'")
     if "user" in column:
         fields.append(f"{column['user'].text()} AS usr")
-        checks += [] if joined else [MISSING_USER]
     if "timestamp" in column:
         time = column["timestamp"]
         if times.undecided:
@@ -222,5 +221,4 @@ def _error(checks: Sequence[str]) -> str:
 MISSING_QUERY = "WHEN query IS NULL THEN 'query|is missing'"
 NO_TIME = "timestamp|is missing"
 MISSING_TIME = f"WHEN ts IS NULL THEN '{NO_TIME}'"
-MISSING_USER = "WHEN usr IS NULL THEN 'user|is missing'"
 _MISSING = f"{MISSING_QUERY} WHEN doc IS NULL THEN 'doc|is missing'"

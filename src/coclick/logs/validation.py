@@ -91,9 +91,11 @@ def no_edges_error(
     `below` clicked pairs were below the thresholds. `locate_first_reject` finds an example of a reason.
     """
     if below:
+        anonymous = stats.get("without_user", 0)
+        note = f"; {counted(anonymous, 'event')} without a user count as no user" if anonymous else ""
         return UserError(
             f"all {below:,} clicked (query, document) pairs are below the thresholds",
-            hint="lower --min-clicks or --min-users (in Python: min_clicks, min_users)",
+            hint=f"lower --min-clicks or --min-users (in Python: min_clicks, min_users){note}",
         )
     if not stats["rows"]:
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))

@@ -34,7 +34,9 @@ def remove_duplicates(
     if not {"user", "timestamp"} <= fields:
         return rows, found
     step = SAMPLE if n_rows > MAX_COUNTED and duplicates == "count" else 1
-    some = rows.filter(F.pmod(F.xxhash64("usr"), F.lit(step)) == 0) if step > 1 else rows
+    who = F.coalesce("usr", "session") if "session" in fields else F.col("usr")
+    some = rows.filter(who.isNotNull())
+    some = some.filter(F.pmod(F.xxhash64(who), F.lit(step)) == 0) if step > 1 else some
     groups = some.groupBy(*_keys(rows, is_search)).count()
     found["exact"] = step * int(groups.agg(F.coalesce(F.sum(F.col("count") - 1), F.lit(0))).collect()[0][0])
     if step > 1:
@@ -42,7 +44,8 @@ def remove_duplicates(
     if duplicates == "drop" and found["exact"]:
         found["dropped"] = found["exact"]
         copies = Window.partitionBy(*_keys(rows, is_search)).orderBy(F.lit(0))
-        rows = rows.withColumn("copy", F.row_number().over(copies)).filter("copy = 1").drop("copy")
+        marked = rows.withColumn("copy", F.row_number().over(copies))
+        rows = marked.filter((F.col("copy") == 1) | who.isNull()).drop("copy")
     return rows, found
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from coclick.logs import aggregation_sql, recency
 from coclick.logs import bots as bots_sql
 from coclick.logs.bots import Policy
-from coclick.logs.events import has_sessions, span
+from coclick.logs.events import anonymous_stats, count_anonymous, has_sessions, span
 from coclick.logs.schema import Action
 from coclick.logs.searches import counts_searches, knows_failures, search_sums
 from coclick.logs.validation import only_bots_error
@@ -50,7 +50,8 @@ def aggregate(
     columns = ["query AS q", *(sql for name, sql in _COLUMNS.items() if name in fields)]
     users, days, by_id = (name in fields for name in ("user", "timestamp", "session"))
     if by_id:
-        columns.append(f"struct(usr AS u, {aggregation_sql.session_key(days, _DIV)} AS number) AS s")
+        key = f"struct(coalesce(usr, '') AS u, {aggregation_sql.session_key(days, _DIV)} AS number)"
+        columns.append(f"CASE WHEN usr IS NOT NULL OR session IS NOT NULL THEN {key} END AS s")
     position = ["position"] if "position" in fields else []
     rows.selectExpr(*columns, "doc AS d", "action_code AS a", *position).createOrReplaceTempView("event")
     if searches is not None:
@@ -64,9 +65,11 @@ def aggregate(
     stats: dict[str, Any] = {"bots": _look_for_bots(spark, work, bots, fields, searches is not None)}
     lowest_position = "min(position)" if "position" in fields else "NULL"
     times = "min(t), max(t)" if days else "NULL, NULL"
-    lowest, impressions, first, last = spark.sql(
-        f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
+    anonymous = ", ".join(count_anonymous(fields))
+    lowest, impressions, first, last, without_user, without_session = spark.sql(
+        f"SELECT {lowest_position}, bool_or(a = 0), {times}, {anonymous} FROM event"
     ).collect()[0]
+    single = without_session > 0
     if impressions is None and stats["bots"].get("n_users"):
         raise only_bots_error(stats["bots"])
     impressions = stats["has_impressions"] = bool(impressions)
@@ -75,9 +78,9 @@ def aggregate(
         if not by_id:
             _view(spark, work, "session_slot", _SESSIONS)
         _view(spark, work, "session", aggregation_sql.sessions(by_id))
-        pages = aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV)
+        pages = aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV, single)
         _view(spark, work, "result_page", pages)
-        _view(spark, work, "click", aggregation_sql.clicked_results(actions))
+        _view(spark, work, "click", aggregation_sql.clicked_results(actions, by_id, days, _DIV, single))
     else:
         pages = aggregation_sql.impressions_without_sessions(lowest, days, _DIV)
         spark.sql(pages).createOrReplaceTempView("result_page")
@@ -91,6 +94,10 @@ def aggregate(
         _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
         stats |= _user_stats(spark, counts, sessions)
+        if searches is not None:
+            more = spark.sql(f"SELECT {anonymous} FROM search").collect()[0]
+            without_user, without_session = without_user + more[0], without_session + more[1]
+        stats |= anonymous_stats(without_user, without_session)
     if days and first is not None:
         by_day = [tuple(row) for row in spark.sql(recency.events_by_day(False, _DIV)).collect()]
         future = spark.sql(recency.future_events(limit)).collect()[0][0]
@@ -170,7 +177,7 @@ def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> d
     share = spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
     found: dict[str, Any] = {"busiest_users_share": share}
     if not sessions:
-        found["users"] = spark.table("event").select("u").distinct().count()
+        found["users"] = spark.table("event").agg(F.count_distinct("u")).collect()[0][0]
         return found
     found["users"], found["sessions"] = (
         spark.table("session").agg(F.count_distinct("u"), F.count("*")).collect()[0]
@@ -208,8 +215,8 @@ def _daily(
     if positions:
         shown = _with_positions(pages, key)
     days = clicked.withColumn("clicked", F.lit(1)).join(shown, key, "full")
-    # Without sessions, a click on a day without impressions counts as an impression.
-    seen = F.col("impressions") if sessions else F.greatest("impressions", "clicked")
+    # A click without a session, on a day without impressions, counts as an impression.
+    seen = F.greatest("impressions", "clicked")
     filled = {name: F.coalesce(name, F.lit(0)).cast(kind) for name, kind in clicked.dtypes if name in counts}
     filled["impressions"] = F.coalesce(seen, F.lit(0))
     if sessions:  # a document counts once per result page, and a page belongs to one session
