@@ -59,6 +59,20 @@ def test_flags_that_are_counts_or_missing(tmp_path):
     assert edges(graph) == {("hat", "A"): 3, ("hat", "C"): 1}
 
 
+def test_check_takes_counts_in_a_column_of_flags_for_clicks(tmp_path, capsys):
+    (tmp_path / "counts.csv").write_text("query,doc,impressions,click\nhat,A,9,3\nhat,B,8,0\ncap,C,7,1\n")
+    found = check("counts.csv")
+    assert uses(found) == {"query": "query", "doc": "doc", "impressions": "impressions", "click": "clicks"}
+    graph = run(found.command, capsys)
+    assert edges(graph) == {("hat", "A"): 3, ("cap", "C"): 1}
+
+
+@pytest.mark.parametrize("cell", ["x", "1" * 5000, "-2"])
+def test_other_values_are_no_counts(tmp_path, cell):
+    (tmp_path / "log.csv").write_text(f"query,doc,click\nhat,A,3\nhat,B,{cell}\nhat,C,1\n")
+    assert uses(check("log.csv"))["click"] == "clicked"
+
+
 def test_actions_and_counts_say_more_than_a_flag(tmp_path):
     (tmp_path / "log.csv").write_text("query,doc,action,clicked\nhat,A,click,0\nhat,B,impression,1\n")
     assert edges(build("log.csv", None, tmp_path / "graph")) == {("hat", "A"): 1}

@@ -152,7 +152,8 @@ class _Check:
             else:
                 if format.name == "events" and (more := self._guess_more(found, columns)):
                     columns = {**more, **_named(columns)}
-                    format, found, _ = detect_format(files, format.name, columns, self.options["header"])
+                    like = self.options["like"] if "clicks" in more else format.name
+                    format, found, _ = detect_format(files, like, columns, self.options["header"])
                     self.found.guessed = more
             self.found.format = format.title or format.name
             self.found.files = [self._file(file, record, intake) for file, record in found]

@@ -83,8 +83,19 @@ def guess_columns(values: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def guess_more(values: Mapping[str, Sequence[str]], known: Mapping[str, str]) -> dict[str, str]:
     """Return columns of further fields of an event log whose query and document are known."""
+    flag = known.get("clicked")
+    if flag is not None and is_count(values.get(flag, ())):
+        return {"clicks": flag}
     found = _guess_by_name(values, dict(known))
     return {field: found[field] for field in _OPTIONAL if field in found and field not in known}
+
+
+def is_count(cells: Sequence[str]) -> bool:
+    """Return whether all cells are whole numbers, and some are above 1: no flag of what was clicked."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return all(cell.isdecimal() and len(cell) < 10 for cell in filled) and any(
+        int(cell) > 1 for cell in filled
+    )
 
 
 def guess_places(rows: Mapping[str, Sequence[str]]) -> list[str]:
