@@ -176,8 +176,8 @@ def test_interrupted_export_leaves_nothing_and_keeps_the_old_one(end, words, tmp
 
 
 def test_leftovers_are_removed_and_concurrent_exports_refused(words, tmp_path, monkeypatch):
-    (tmp_path / ".out.part/inner").mkdir(parents=True)
-    (tmp_path / ".out.part/documents.tsv").write_text("half")
+    (tmp_path / ".out.coclick-part/inner").mkdir(parents=True)
+    (tmp_path / ".out.coclick-part/documents.tsv").write_text("half")
     export(words, "parquet", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

@@ -70,12 +70,15 @@ def parse_manifest(content: bytes, where: str) -> Any:
         raise BrokenManifestError(f"the manifest has more than {MAX_BYTES:,} bytes", where=where)
     if sum(content.count(mark) for mark in b"[{,") > MAX_VALUES:
         raise BrokenManifestError(f"the manifest has more than {MAX_VALUES:,} values", where=where)
+    too_deep = BrokenManifestError(f"the manifest is nested more than {MAX_DEPTH} levels deep", where=where)
     try:
         manifest = json.loads(content.decode())
-    except (ValueError, RecursionError) as error:
+    except RecursionError:  # at a depth that depends on the caller's
+        raise too_deep from None
+    except ValueError as error:
         raise BrokenManifestError(f"the manifest cannot be read: {error}", where=where) from None
     if _is_deep(manifest):
-        raise BrokenManifestError(f"the manifest is nested more than {MAX_DEPTH} levels deep", where=where)
+        raise too_deep
     return manifest
 
 
