@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -102,6 +103,9 @@ def commands(inputs: Path, targets: list[Target]) -> list[Command]:
     ]
 
 
+_SECONDS = re.compile(rb'"seconds":[0-9.e-]+')  # of training, in a report: other ones in each run
+
+
 @dataclass
 class Prepared:
     """A command whose results are known: the trees of an old and of a new output."""
@@ -155,7 +159,8 @@ def reset(folder: Path, one: Command, inputs: Path, *, with_old: bool) -> None:
 def tree(path: Path) -> dict[str, str]:
     """The files below a path with digests of their content, and folders."""
     if path.is_file():
-        return {"": hashlib.sha256(path.read_bytes()).hexdigest()}
+        content = _SECONDS.sub(b"", path.read_bytes())
+        return {"": hashlib.sha256(content).hexdigest()}
     found = {}
     for one in sorted(path.rglob("*")) if path.is_dir() else ():
         name = one.relative_to(path).as_posix()

@@ -13,7 +13,7 @@ import pytest
 from coclick import open_model
 from faults import forks
 from faults.artefacts import Target, specs
-from faults.commands import commands
+from faults.commands import commands, tree
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -85,3 +85,13 @@ def test_commands_take_models_that_can_do_it(short):
     by_name = {one.name: one for one in commands(Path("inputs"), targets)}
     [spec] = [target.name for target in targets if target.path.name == by_name["add"].old]
     assert spec == "bm25"
+
+
+def test_reports_that_differ_in_the_seconds_of_training_are_the_same(tmp_path):
+    digests = []
+    for number, text in enumerate(
+        ('{"seconds":0.044,"x":1}', '{"seconds":0.05,"x":1}', '{"seconds":0.05,"x":2}')
+    ):
+        (tmp_path / f"{number}.html").write_text(text)
+        digests.append(tree(tmp_path / f"{number}.html"))
+    assert digests[0] == digests[1] != digests[2]
