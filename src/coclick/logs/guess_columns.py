@@ -14,20 +14,8 @@ from coclick.logs.column_use import looks_like
 # Parts of names, by field, in the order in which fields are assigned.
 _PARTS = {
     "timestamp": (
-        *(
-            "time",
-            "zeit",
-            "datum",
-            "date",
-            "fecha",
-            "heure",
-            "data",
-            "hora",
-            "когда",
-            "дата",
-            "время",
-            "日時",
-        ),
+        *("time", "zeit", "datum", "date", "fecha", "heure", "data", "hora"),
+        *("когда", "дата", "время", "日時"),
         *("日付", "时间", "日期", "تاريخ", "tarih", "zaman", "tijd", "czas"),
     ),
     "query": (
@@ -38,17 +26,8 @@ _PARTS = {
     "session": ("session", "sitzung", "visit_", "besuchs", "sesión", "sessão", "сесси", "セッション"),
     "user": (
         *("user", "kunde", "customer", "client", "visitor", "besucher", "usuario", "usuário", "utilisateur"),
-        *(
-            "utente",
-            "gebruiker",
-            "kullanıcı",
-            "cookie",
-            "nutzer",
-            "пользователь",
-            "клиент",
-            "ユーザー",
-            "用户",
-        ),
+        *("utente", "gebruiker", "kullanıcı", "cookie", "nutzer"),
+        *("пользователь", "клиент", "ユーザー", "用户"),
         *("مستخدم", "عميل"),
     ),
     "doc": (
@@ -71,6 +50,7 @@ _KINDS = {  # what the values of a field look like
     "clicks": ("a number",),
 }
 _NEEDED = ("query", "doc")
+_MAX_NAME = 30  # characters of the name of a column; texts are longer
 _OPTIONAL = ("timestamp", "session", "user", "position")  # guessed if the others have known names
 
 
@@ -115,9 +95,6 @@ def has_known_words(names: Sequence[str]) -> bool:
     return sum(len(name) < _MAX_NAME and any(word in name for word in words) for name in named) > 1
 
 
-_MAX_NAME = 30  # characters of the name of a column; texts are longer
-
-
 def _guess_by_name(values: Mapping[str, Sequence[str]], found: dict[str, str]) -> dict[str, str]:
     kinds = {name: looks_like(cells) for name, cells in values.items()}
     for field, parts in _PARTS.items():
@@ -158,7 +135,6 @@ def _guess_by_value(values: Mapping[str, Sequence[str]], found: dict[str, str]) 
         taken = found.values()
         ids = [name for name in free if kinds[name] in _KINDS["doc"] and name not in taken]
         likely = {kind: -rank for rank, kind in enumerate(_ID_KINDS)}
-        found |= (
-            {"doc": max(ids, key=lambda name: (len(set(values[name])), likely[kinds[name]]))} if ids else {}
-        )
+        if ids:
+            found["doc"] = max(ids, key=lambda name: (len(set(values[name])), likely[kinds[name]]))
     return found

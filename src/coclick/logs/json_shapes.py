@@ -48,7 +48,7 @@ def path_to_records(text: str, name: str) -> tuple[str, ...] | None:
         raise UserError(
             f"the JSON is one object of columns ({', '.join(keys[:4])}), not of records",
             where=name,
-            hint=f"write one object a record; in pandas: pd.read_json({name!r})"
+            hint=f"write one object per record; in pandas: pd.read_json({name!r})"
             ".to_json('log.ndjson', orient='records', lines=True)",
         )
     found = list(_arrays(text, start, ()))
